@@ -1,0 +1,62 @@
+// What the binding files share. Arrays come in as they are (no silent conversion) and are checked
+// in Python; results go out as new arrays.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "../design.hpp"
+#include "../parallel.hpp"
+
+namespace ellzero {
+
+namespace nb = nanobind;
+
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+template <class T>
+nb::object to_array(const T* values, std::initializer_list<std::size_t> shape) {
+  std::size_t count = 1;
+  for (const std::size_t side : shape) count *= side;
+  auto copy = std::make_unique<T[]>(std::max<std::size_t>(count, 1));
+  std::copy_n(values, count, copy.get());
+  nb::capsule owner(copy.get(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, T>(copy.release(), shape, owner));
+}
+
+template <class T>
+nb::object to_array(const std::vector<T>& values) {
+  return to_array(values.data(), {values.size()});
+}
+
+class PythonInterrupt final : public Interrupt {
+ protected:
+  bool requested() override {
+    nb::gil_scoped_acquire gil;
+    return PyErr_CheckSignals() != 0;
+  }
+};
+
+// Runs work(context) without the interpreter's lock; a KeyboardInterrupt ends it and propagates.
+template <class Work>
+auto run_released(int threads, Work&& work) {
+  PythonInterrupt interrupt;
+  const Context context{threads, &interrupt};
+  try {
+    nb::gil_scoped_release released;
+    return work(context);
+  } catch (const Interrupted&) {
+    throw nb::python_error();
+  }
+}
+
+void bind_design(nb::module_& m);
+void bind_engine(nb::module_& m);
+
+}  // namespace ellzero

@@ -1,0 +1,101 @@
+#include "../dense_design.hpp"
+#include "../sparse_design.hpp"
+#include "../statistics_design.hpp"
+#include "bindings.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+
+#include <optional>
+#include <string>
+
+namespace ellzero {
+namespace {
+
+using DesignPointer = std::unique_ptr<Design>;
+using Weights = std::optional<Vector<double>>;
+
+const double* data_or_null(const Weights& weights) { return weights ? weights->data() : nullptr; }
+
+template <class Make>
+DesignPointer make_design(int threads, Make&& make) {
+  try {
+    return run_released(threads, make);
+  } catch (const ColumnOverflow& error) {
+    throw nb::value_error(("X: the values of column " + std::to_string(error.column) +
+                           " are too large to be squared and summed; rescale it.")
+                              .c_str());
+  } catch (const ResponseOverflow&) {
+    throw nb::value_error("y: its values are too large to be squared and summed; rescale it.");
+  }
+}
+
+template <class T>
+DesignPointer dense_design(const Matrix<T>& x, const Vector<double>& y, const Weights& weights,
+                           bool centred, int threads) {
+  const Strided<T> view{x.data(), static_cast<Index>(x.stride(0)), static_cast<Index>(x.stride(1))};
+  return make_design(threads, [&](const Context& context) -> DesignPointer {
+    return std::make_unique<DenseDesign<T>>(view, x.shape(0), x.shape(1), y.data(),
+                                            data_or_null(weights), centred, context);
+  });
+}
+
+template <class T, class I>
+DesignPointer sparse_design(const Vector<T>& values, const Vector<I>& row_of,
+                            const Vector<I>& begins, const Vector<double>& y,
+                            const Weights& weights, bool centred, int threads) {
+  return make_design(threads, [&](const Context& context) -> DesignPointer {
+    return std::make_unique<SparseDesign<T, I>>(values.data(), row_of.data(), begins.data(),
+                                                y.shape(0), static_cast<Index>(begins.shape(0)) - 1,
+                                                y.data(), data_or_null(weights), centred, context);
+  });
+}
+
+DesignPointer statistics_design(const Matrix<double>& xx, const Vector<double>& xy, double yy,
+                                const Vector<double>& mean_x, double mean_y, double weight) {
+  const Strided<double> view{xx.data(), static_cast<Index>(xx.stride(0)),
+                             static_cast<Index>(xx.stride(1))};
+  return std::make_unique<StatisticsDesign>(view, xy.data(), yy, mean_x.data(), mean_y, weight,
+                                            xx.shape(0));
+}
+
+template <class T>
+void bind_dense(nb::module_& m) {
+  m.def("dense_design", &dense_design<T>, nb::arg("x").noconvert(), nb::arg("y").noconvert(),
+        nb::arg("weights").none(), nb::arg("centred"), nb::arg("threads"), nb::keep_alive<0, 1>(),
+        nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
+}
+
+template <class T, class I>
+void bind_sparse(nb::module_& m) {
+  m.def("sparse_design", &sparse_design<T, I>, nb::arg("values").noconvert(),
+        nb::arg("row_of").noconvert(), nb::arg("begins").noconvert(), nb::arg("y").noconvert(),
+        nb::arg("weights").none(), nb::arg("centred"), nb::arg("threads"), nb::keep_alive<0, 1>(),
+        nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(), nb::keep_alive<0, 4>(),
+        nb::keep_alive<0, 5>());
+}
+
+}  // namespace
+
+void bind_design(nb::module_& m) {
+  nb::class_<Design>(m, "Design")
+      .def_prop_ro("columns", &Design::columns)
+      .def_prop_ro("mean", [](const Design& d) { return to_array(d.mean); })
+      .def_prop_ro("inverse_scale", [](const Design& d) { return to_array(d.inverse_scale); })
+      .def_prop_ro("zy", [](const Design& d) { return to_array(d.zy); })
+      .def_ro("yy", &Design::yy)
+      .def_ro("mean_y", &Design::mean_y)
+      .def_ro("weight", &Design::weight);
+  bind_dense<double>(m);
+  bind_dense<float>(m);
+  bind_sparse<double, std::int32_t>(m);
+  bind_sparse<double, std::int64_t>(m);
+  bind_sparse<float, std::int32_t>(m);
+  bind_sparse<float, std::int64_t>(m);
+  m.def("statistics_design", &statistics_design, nb::arg("xx").noconvert(),
+        nb::arg("xy").noconvert(), nb::arg("yy"), nb::arg("mean_x").noconvert(), nb::arg("mean_y"),
+        nb::arg("weight"), nb::keep_alive<0, 1>());
+}
+
+}  // namespace ellzero

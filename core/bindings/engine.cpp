@@ -1,0 +1,162 @@
+// The engine as Python sees it: one Gram cache, one support, and the drivers as methods.
+#include "../sbr.hpp"
+#include "../solution.hpp"
+#include "bindings.hpp"
+
+#include <nanobind/stl/optional.h>
+
+#include <optional>
+
+namespace ellzero {
+namespace {
+
+class Engine {
+ public:
+  Engine(const Design& design, const Vector<double>& ridge, double memory_bound, int threads)
+      : design_(design),
+        context_{threads, &interrupt_},
+        cache_(design, memory_bound, context_),
+        support_(design, cache_, std::vector<double>(ridge.data(), ridge.data() + ridge.size())) {}
+
+  // Runs work() without the interpreter's lock; a KeyboardInterrupt ends it and propagates.
+  template <class Work>
+  auto released(Work&& work) {
+    try {
+      nb::gil_scoped_release released;
+      return work();
+    } catch (const Interrupted&) {
+      throw nb::python_error();
+    }
+  }
+
+  const Design& design_;
+  PythonInterrupt interrupt_;
+  Context context_;
+  GramCache cache_;
+  Support support_;
+};
+
+Progress progress_of(const nb::object& callback) {
+  if (callback.is_none()) return {};
+  return [&callback](Index size) {
+    nb::gil_scoped_acquire gil;
+    callback(size);
+  };
+}
+
+SbrLimits limits_of(const std::optional<Vector<bool>>& forced, Index max_size) {
+  SbrLimits limits;
+  if (forced) limits.forced.assign(forced->data(), forced->data() + forced->size());
+  limits.max_size = max_size;
+  return limits;
+}
+
+nb::tuple solution(Engine& e) {
+  const Solution s = e.released([&] { return solve(e.design_, e.support_, e.context_); });
+  const Index k = static_cast<Index>(s.support.size());
+  std::vector<double> inverse_scale(k), mean(k);
+  for (Index i = 0; i < k; ++i) {
+    inverse_scale[i] = e.design_.inverse_scale[s.support[i]];
+    mean[i] = e.design_.mean[s.support[i]];
+  }
+  return nb::make_tuple(to_array(s.support), to_array(s.beta), to_array(s.removal_cost),
+                        to_array(inverse_scale), to_array(mean), s.rss, s.ridge_energy);
+}
+
+nb::tuple sbr(Engine& e, double lam, const std::optional<Vector<bool>>& forced, Index max_size,
+              const nb::object& progress) {
+  const SbrRun run = e.released([&] {
+    return run_sbr(e.support_, lam, limits_of(forced, max_size), least_gain(e.design_), e.context_,
+                   progress_of(progress));
+  });
+  return nb::make_tuple(run.replacements, run.held_back.column, run.held_back.gain);
+}
+
+nb::tuple path(Engine& e, const std::optional<Vector<bool>>& forced, Index max_size,
+               const nb::object& progress) {
+  const SbrPath path = e.released([&] {
+    return sbr_path(e.support_, limits_of(forced, max_size), least_gain(e.design_), e.context_,
+                    progress_of(progress));
+  });
+  nb::list stops;
+  for (const SbrStop& stop : path.stops) {
+    stops.append(nb::make_tuple(to_array(stop.support), stop.energy, stop.ridge_energy,
+                                stop.lam_low, stop.lam_high));
+  }
+  return nb::make_tuple(stops, path.replacements, path.capped);
+}
+
+// Leaves the engine at the given columns, less those that depend on the ones before them.
+void move_to(Engine& e, const Vector<Index>& target) {
+  e.released([&] {
+    const Index* begin = target.data();
+    const Index* end = begin + target.size();
+    for (Index r = e.support_.size() - 1; r >= 0; --r) {
+      if (std::find(begin, end, e.support_.members()[r]) == end) e.support_.remove(r);
+    }
+    for (const Index* j = begin; j != end; ++j) {
+      e.context_.check();
+      if (!e.support_.contains(*j)) e.support_.insert(*j);
+    }
+    return 0;
+  });
+}
+
+nb::object swap_gains(Engine& e) {
+  const std::size_t k = e.support_.size(), p = e.support_.columns();
+  std::vector<double> table(k * p);
+  for (std::size_t r = 0; r < k; ++r) e.support_.swap_gains(r, table.data() + r * p);
+  return to_array(table.data(), {k, p});
+}
+
+}  // namespace
+
+void bind_engine(nb::module_& m) {
+  nb::class_<Engine>(m, "Engine")
+      .def(nb::init<const Design&, const Vector<double>&, double, int>(), nb::arg("design"),
+           nb::arg("ridge").noconvert(), nb::arg("memory_bound"), nb::arg("threads"),
+           nb::keep_alive<1, 2>())
+      .def("insert",
+           [](Engine& e, Index j) { return e.released([&] { return e.support_.insert(j); }); })
+      .def("flip",
+           [](Engine& e, Index j) { return e.released([&] { return e.support_.flip(j); }); })
+      .def("refresh", [](Engine& e) { e.support_.refresh(); })
+      .def("move_to", &move_to, nb::arg("target").noconvert())
+      .def("drop_unused_columns", [](Engine& e) { e.cache_.clear(); })
+      .def("gram_column",
+           [](Engine& e, Index j) {
+             const double* column = e.released([&] { return e.cache_.acquire(j, {}); });
+             auto out = to_array(column, {static_cast<std::size_t>(e.design_.columns())});
+             e.cache_.release(j);
+             return out;
+           })
+      .def_prop_ro("members", [](const Engine& e) { return to_array(e.support_.members()); })
+      .def_prop_ro("beta", [](const Engine& e) { return to_array(e.support_.beta()); })
+      .def_prop_ro("energy", [](const Engine& e) { return e.support_.energy(); })
+      .def_prop_ro("log_determinant", [](const Engine& e) { return e.support_.log_determinant(); })
+      .def_prop_ro("c", [](const Engine& e) { return to_array(e.support_.c()); })
+      .def_prop_ro("d", [](const Engine& e) { return to_array(e.support_.d()); })
+      .def_prop_ro("columns_made", [](const Engine& e) { return e.cache_.columns_made(); })
+      .def_prop_ro("columns_held", [](const Engine& e) { return e.cache_.columns_held(); })
+      .def_prop_ro("passes", [](const Engine& e) { return e.cache_.passes(); })
+      .def("insertion_gains",
+           [](const Engine& e) {
+             std::vector<double> gains(e.support_.columns());
+             e.support_.insertion_gains(gains.data());
+             return to_array(gains);
+           })
+      .def("removal_costs",
+           [](const Engine& e) {
+             std::vector<double> costs(e.support_.size());
+             for (Index r = 0; r < e.support_.size(); ++r) costs[r] = e.support_.removal_cost(r);
+             return to_array(costs);
+           })
+      .def("swap_gains", &swap_gains)
+      .def("sbr", &sbr, nb::arg("lam"), nb::arg("forced").none(), nb::arg("max_size"),
+           nb::arg("progress").none())
+      .def("sbr_path", &path, nb::arg("forced").none(), nb::arg("max_size"),
+           nb::arg("progress").none())
+      .def("solution", &solution);
+}
+
+}  // namespace ellzero

@@ -1,0 +1,186 @@
+// A dense X, float64 or float32, in any layout, never copied: a tile at a time is centred, scaled
+// and brought into one layout, and all sums are in float64.
+#pragma once
+
+#include <type_traits>
+
+#include "row_design.hpp"
+
+namespace ellzero {
+
+template <class T>
+class DenseDesign final : public RowDesign {
+ public:
+  DenseDesign(const Strided<T>& x, Index rows, Index columns, const double* y,
+              const double* weights, bool centred, const Context& context)
+      : RowDesign(rows, columns, y, weights, centred), x_(x) {
+    parallel_ranges(panels(), worth_sharing(1, context), [&](Index begin, Index end, auto poll) {
+      Tile tile;
+      std::vector<Moments> total(kTileColumns);
+      for (Index panel = begin; panel < end; ++panel) {
+        if (poll()) return;
+        const Index first = panel * kTileColumns, count = panel_width(panel);
+        take_moments(first, count, 0, tile, total.data());
+        for (Index j = 0; j < count; ++j) {
+          if (squares_are_safe(total[j].xx)) {
+            set_column(first + j, total[j], 0);
+          } else {
+            rescale(first + j, tile);
+          }
+        }
+      }
+    });
+  }
+
+  void gram_columns(const Index* which, Index count, double* const* out,
+                    const Context& context) const override {
+    for (Index b = 0; b < count; ++b) std::fill(out[b], out[b] + columns(), 0.0);
+    if (count == 1 && (x_.row_stride == 1 || x_.column_stride == 1)) {
+      add_one_product(which[0], out[0], context);
+    } else {
+      add_products(which, count, out, context);
+    }
+    for (Index b = 0; b < count; ++b) {
+      for (Index i = 0; i < columns(); ++i) out[b][i] *= inverse_scale[i];
+    }
+  }
+
+ protected:
+  void read_column(Index j, Index row, Index rows, double* out) const override {
+    const double m = mean[j], f = inverse_scale[j];
+    for (Index r = 0; r < rows; ++r) out[r] = (static_cast<double>(*x_.at(row + r, j)) - m) * f;
+    if (const double* root_weight = root_weight_at(row)) {
+      for (Index r = 0; r < rows; ++r) out[r] *= root_weight[r];
+    }
+  }
+
+ private:
+  Index panels() const { return (columns() + kTileColumns - 1) / kTileColumns; }
+  Index panel_width(Index panel) const {
+    return std::min(kTileColumns, columns() - panel * kTileColumns);
+  }
+  Strided<T> x_at(Index row, Index column) const {
+    return {x_.at(row, column), x_.row_stride, x_.column_stride};
+  }
+
+  // Starting a thread costs as much as some hundred thousand multiplications.
+  Context worth_sharing(Index width, Context context) const {
+    if (static_cast<double>(rows_) * static_cast<double>(columns()) * (4 + width) < 4e6) {
+      context.threads = 1;
+    }
+    return context;
+  }
+
+  // out[b](i) += x_i'z_b with x_i centred, not scaled.
+  void add_products(const Index* which, Index count, double* const* out,
+                    const Context& context) const {
+    const Index width = round_up(count, 4);
+    const auto work = [&](Index begin, Index end, auto poll) {
+      Tile tile;
+      // Whoever reads X along its columns does well to stay in a panel for many rows; whoever reads
+      // it along its rows, to go through all panels first.
+      const Index stretches = x_.row_stride == 1 ? 8 : 1;
+      const Index v_size = width * kTileStride;
+      std::vector<double> v(std::min(stretches * kTileRows, round_up(rows_, kTileRows)) /
+                            kTileRows * v_size);
+      std::vector<double*> target(width, nullptr);
+      for (Index top = 0; top < rows_; top += stretches * kTileRows) {
+        const Index bottom = std::min(rows_, top + stretches * kTileRows);
+        const auto v_at = [&](Index row) { return v.data() + (row - top) / kTileRows * v_size; };
+        for (Index row = top; row < bottom; row += kTileRows) {
+          read_block(which, count, row, v_at(row));
+        }
+        for (Index panel = begin; panel < end; ++panel) {
+          if (poll()) return;
+          const Index first = panel * kTileColumns, columns = panel_width(panel);
+          for (Index b = 0; b < count; ++b) target[b] = out[b] + first;
+          for (Index row = top; row < bottom; row += kTileRows) {
+            const Index rows = std::min(kTileRows, rows_ - row);
+            pack(x_at(row, first), rows, columns, mean.data() + first, root_weight_at(row), tile);
+            const bool stay = row + kTileRows < bottom;
+            multiply(tile, columns, v_at(row), width, round_up(rows, kLanes),
+                     stay ? upcoming(row + kTileRows, first) : upcoming(top, first + columns),
+                     target.data());
+          }
+        }
+      }
+    };
+    parallel_ranges(panels(), worth_sharing(count, context), work);
+  }
+
+  void add_one_product(Index j, double* out, const Context& context) const {
+    std::vector<double> v(rows_);
+    read_column(j, 0, rows_, v.data());
+    const auto work = [&](Index begin, Index end, auto poll) {
+      const Index last = std::min(columns(), end * kTileColumns);
+      // Four columns from top to bottom, or all columns of a stretch of rows: as they lie.
+      const Index step = x_.row_stride == 1 ? 4 : columns();
+      for (Index first = begin * kTileColumns; first < last; first += step) {
+        if (first % kTileColumns == 0 && poll()) return;
+        const Index count = std::min(step, last - first);
+        for (Index row = 0; row < rows_; row += kTileRows) {
+          if (step > 4 && poll()) return;
+          multiply_one(x_at(row, first), std::min(kTileRows, rows_ - row), count,
+                       mean.data() + first, root_weight_at(row), v.data() + row, out + first);
+        }
+      }
+    };
+    parallel_ranges(panels(), worth_sharing(1, context), work);
+  }
+
+  // The tile that will be packed next begins at this row and column, if there is one.
+  Upcoming upcoming(Index row, Index first) const {
+    if (row >= rows_ || first >= columns()) return {};
+    const Index size = static_cast<Index>(sizeof(T));
+    const Index rows = std::min(kTileRows, rows_ - row);
+    const Index width = std::min(kTileColumns, columns() - first);
+    const char* begin = reinterpret_cast<const char*>(x_.at(row, first));
+    if (x_.row_stride == 1) return {begin, rows * size, x_.column_stride * size, width};
+    if (x_.column_stride == 1) return {begin, width * size, x_.row_stride * size, rows};
+    return {};
+  }
+
+  // Moments of columns first .. first + count, as the user gave them divided by 2^exponent.
+  void take_moments(Index first, Index count, int exponent, Tile& tile, Moments* total) const {
+    const std::vector<double> shift(count, 0.0);
+    const double factor = std::ldexp(1.0, -exponent);
+    std::fill(total, total + count, Moments());
+    for (Index row = 0; row < rows_; row += kTileRows) {
+      const Stretch over = stretch_at(row);
+      const Strided<T> x = x_at(row, first);
+      if constexpr (std::is_same_v<T, double>) {
+        if (x.row_stride == 1 && exponent == 0) {
+          for (Index j = 0; j < count; ++j) total[j].merge(moments(x.at(0, j), over));
+          continue;
+        }
+      }
+      pack(x, over.rows, count, shift.data(), nullptr, tile);
+      for (Index j = 0; j < count; ++j) {
+        double* column = tile.column(j);
+        if (exponent != 0) {
+          for (Index r = 0; r < over.rows; ++r) column[r] *= factor;
+        }
+        total[j].merge(moments(column, over));
+      }
+    }
+  }
+
+  // A column so large or so small that its squares are not numbers.
+  void rescale(Index j, Tile& tile) {
+    double largest = 0;
+    for (Index r = 0; r < rows_; ++r) {
+      largest = std::max(largest, std::fabs(static_cast<double>(*x_.at(r, j))));
+    }
+    if (largest == 0) return;  // all zero: dead, as resize() left it
+    const int exponent = std::ilogb(largest);
+    if (exponent < -1000) return;                  // 2^-exponent would overflow: dead too
+    if (exponent > 1000) throw ColumnOverflow(j);  // deviations from the mean might overflow
+    Moments total;
+    take_moments(j, 1, exponent, tile, &total);
+    set_column(j, total, exponent);
+  }
+
+  Strided<T> x_;
+};
+
+}  // namespace ellzero

@@ -1,0 +1,357 @@
+#include "kernels.hpp"
+
+namespace ellzero {
+namespace {
+
+template <class T>
+ELLZERO_INLINE void pack_any(const Strided<T>& x, Index rows, Index columns, const double* shift,
+                             const double* root_weight, Tile& tile) {
+  if (x.row_stride == 1) {
+    for (Index j = 0; j < columns; ++j) {
+      const T* source = x.at(0, j);
+      double* target = tile.column(j);
+      const double m = shift[j];
+      for (Index r = 0; r < rows; ++r) target[r] = static_cast<double>(source[r]) - m;
+    }
+  } else {
+    // Whole blocks of four by four where rows lie together, the rest one by one.
+    const Index block_rows = x.column_stride == 1 ? rows / kLanes * kLanes : 0;
+    const Index block_columns = columns / kLanes * kLanes;
+    for (Index r = 0; r < block_rows; r += kLanes) {
+      const T *x0 = x.at(r, 0), *x1 = x.at(r + 1, 0), *x2 = x.at(r + 2, 0), *x3 = x.at(r + 3, 0);
+      double* target = tile.values + r;
+      for (Index j = 0; j < block_columns; j += kLanes, target += kLanes * kTileStride) {
+        const Lanes m = load(shift + j);
+        Lanes z0 = load(x0 + j) - m, z1 = load(x1 + j) - m, z2 = load(x2 + j) - m,
+              z3 = load(x3 + j) - m;
+        transpose(z0, z1, z2, z3);
+        store(target, z0);
+        store(target + kTileStride, z1);
+        store(target + 2 * kTileStride, z2);
+        store(target + 3 * kTileStride, z3);
+      }
+    }
+    for (Index j = 0; j < columns; ++j) {
+      for (Index r = j < block_columns ? block_rows : 0; r < rows; ++r) {
+        tile.column(j)[r] = static_cast<double>(*x.at(r, j)) - shift[j];
+      }
+    }
+  }
+  const Index padded = round_up(rows, kLanes);
+  for (Index j = 0; j < columns; ++j) {
+    double* target = tile.column(j);
+    if (root_weight) {
+      for (Index r = 0; r < rows; ++r) target[r] *= root_weight[r];
+    }
+    for (Index r = rows; r < padded; ++r) target[r] = 0;
+  }
+  for (Index j = columns; j < round_up(columns, 3); ++j) {
+    for (Index r = 0; r < padded; ++r) tile.column(j)[r] = 0;
+  }
+}
+
+}  // namespace
+
+ELLZERO_MULTIVERSION
+void pack(const Strided<double>& x, Index rows, Index columns, const double* shift,
+          const double* root_weight, Tile& tile) {
+  pack_any(x, rows, columns, shift, root_weight, tile);
+}
+
+ELLZERO_MULTIVERSION
+void pack(const Strided<float>& x, Index rows, Index columns, const double* shift,
+          const double* root_weight, Tile& tile) {
+  pack_any(x, rows, columns, shift, root_weight, tile);
+}
+
+ELLZERO_MULTIVERSION
+void multiply(const Tile& tile, Index columns, const double* v, Index width, Index rows,
+              const Upcoming& upcoming, double* const* out) {
+  constexpr Index s = kTileStride;
+  const char* next = upcoming.begin;
+  const char* end = next + upcoming.run;
+  Index runs = upcoming.runs;
+  for (Index j = 0; j < columns; j += 3) {
+    const double* x = tile.column(j);
+    for (Index b = 0; b < width; b += 4) {
+      const double* w = v + b * s;
+      Lanes a00 = {}, a01 = {}, a02 = {}, a10 = {}, a11 = {}, a12 = {};
+      Lanes a20 = {}, a21 = {}, a22 = {}, a30 = {}, a31 = {}, a32 = {};
+      for (Index r = 0; r < rows; r += kLanes) {
+        ELLZERO_PREFETCH(next);
+        next += 64;
+        if (next >= end && --runs > 0) {
+          end += upcoming.jump;
+          next = end - upcoming.run;
+        }
+        const Lanes x0 = load(x + r), x1 = load(x + s + r), x2 = load(x + 2 * s + r);
+        const Lanes w0 = load(w + r);
+        a00 += x0 * w0, a01 += x1 * w0, a02 += x2 * w0;
+        const Lanes w1 = load(w + s + r);
+        a10 += x0 * w1, a11 += x1 * w1, a12 += x2 * w1;
+        const Lanes w2 = load(w + 2 * s + r);
+        a20 += x0 * w2, a21 += x1 * w2, a22 += x2 * w2;
+        const Lanes w3 = load(w + 3 * s + r);
+        a30 += x0 * w3, a31 += x1 * w3, a32 += x2 * w3;
+      }
+      const double sums[4][3] = {{sum(a00), sum(a01), sum(a02)},
+                                 {sum(a10), sum(a11), sum(a12)},
+                                 {sum(a20), sum(a21), sum(a22)},
+                                 {sum(a30), sum(a31), sum(a32)}};
+      const Index last = columns - j < 3 ? columns - j : 3;
+      for (Index i = 0; i < 4; ++i) {
+        double* o = out[b + i];
+        if (!o) continue;
+        for (Index k = 0; k < last; ++k) o[j + k] += sums[i][k];
+      }
+    }
+  }
+}
+
+namespace {
+
+// Rows of a column lie together: four columns at a time, lanes run along the rows.
+template <class T>
+ELLZERO_INLINE void multiply_along_columns(const Strided<T>& x, Index rows, Index columns,
+                                           const double* shift, const double* root_weight,
+                                           const double* v, double* out) {
+  const Index whole = rows / kLanes * kLanes;
+  for (Index j = 0; j < columns; j += 4) {
+    const Index last = columns - j < 4 ? columns - j : 4;
+    // Short of four, the last one stands in for the missing.
+    const T* source[4];
+    Lanes m[4], a[4] = {};
+    for (Index k = 0; k < 4; ++k) {
+      const Index column = j + (k < last ? k : last - 1);
+      source[k] = x.at(0, column);
+      m[k] = spread(shift[column]);
+    }
+    for (Index r = 0; r < whole; r += kLanes) {
+      const Lanes w = load(v + r);
+      Lanes z0 = load(source[0] + r) - m[0], z1 = load(source[1] + r) - m[1],
+            z2 = load(source[2] + r) - m[2], z3 = load(source[3] + r) - m[3];
+      if (root_weight) {
+        const Lanes root = load(root_weight + r);
+        z0 *= root, z1 *= root, z2 *= root, z3 *= root;
+      }
+      a[0] += z0 * w, a[1] += z1 * w, a[2] += z2 * w, a[3] += z3 * w;
+    }
+    for (Index k = 0; k < last; ++k) {
+      for (Index r = whole; r < rows; ++r) {
+        double z = static_cast<double>(source[k][r]) - shift[j + k];
+        if (root_weight) z *= root_weight[r];
+        a[k][r - whole] += z * v[r];
+      }
+      out[j + k] += sum(a[k]);
+    }
+  }
+}
+
+// Columns of a row lie together: lanes run along the columns, and the partial sums of rows 0, 1, 2,
+// 3 modulo four are kept apart, as the lanes above keep them.
+template <class T>
+ELLZERO_INLINE void multiply_along_rows(const Strided<T>& x, Index rows, Index columns,
+                                        const double* shift, const double* root_weight,
+                                        const double* v, double* out) {
+  constexpr Index kWidth = 512;
+  const Index whole = root_weight ? 0 : rows / kLanes * kLanes;
+  double a0[kWidth], a1[kWidth], a2[kWidth], a3[kWidth];
+  double* const a[kLanes] = {a0, a1, a2, a3};
+  for (Index j = 0; j < columns; j += kWidth) {
+    const Index count = columns - j < kWidth ? columns - j : kWidth;
+    const double* m = shift + j;
+    for (Index k = 0; k < count; ++k) a0[k] = a1[k] = a2[k] = a3[k] = 0;
+    for (Index r = 0; r < whole; r += kLanes) {
+      const T *x0 = x.at(r, j), *x1 = x.at(r + 1, j), *x2 = x.at(r + 2, j), *x3 = x.at(r + 3, j);
+      const double w0 = v[r], w1 = v[r + 1], w2 = v[r + 2], w3 = v[r + 3];
+      for (Index k = 0; k < count; ++k) {
+        a0[k] += (static_cast<double>(x0[k]) - m[k]) * w0;
+        a1[k] += (static_cast<double>(x1[k]) - m[k]) * w1;
+        a2[k] += (static_cast<double>(x2[k]) - m[k]) * w2;
+        a3[k] += (static_cast<double>(x3[k]) - m[k]) * w3;
+      }
+    }
+    for (Index r = whole; r < rows; ++r) {
+      const T* source = x.at(r, j);
+      double* target = a[r % kLanes];
+      const double w = v[r];
+      if (root_weight) {
+        const double root = root_weight[r];
+        for (Index k = 0; k < count; ++k) {
+          target[k] += (static_cast<double>(source[k]) - m[k]) * root * w;
+        }
+      } else {
+        for (Index k = 0; k < count; ++k) {
+          target[k] += (static_cast<double>(source[k]) - m[k]) * w;
+        }
+      }
+    }
+    for (Index k = 0; k < count; ++k) out[j + k] += (a0[k] + a2[k]) + (a1[k] + a3[k]);
+  }
+}
+
+template <class T>
+ELLZERO_INLINE void multiply_one_any(const Strided<T>& x, Index rows, Index columns,
+                                     const double* shift, const double* root_weight,
+                                     const double* v, double* out) {
+  if (x.row_stride == 1) {
+    multiply_along_columns(x, rows, columns, shift, root_weight, v, out);
+  } else {
+    multiply_along_rows(x, rows, columns, shift, root_weight, v, out);
+  }
+}
+
+}  // namespace
+
+ELLZERO_MULTIVERSION
+void multiply_one(const Strided<double>& x, Index rows, Index columns, const double* shift,
+                  const double* root_weight, const double* v, double* out) {
+  multiply_one_any(x, rows, columns, shift, root_weight, v, out);
+}
+
+ELLZERO_MULTIVERSION
+void multiply_one(const Strided<float>& x, Index rows, Index columns, const double* shift,
+                  const double* root_weight, const double* v, double* out) {
+  multiply_one_any(x, rows, columns, shift, root_weight, v, out);
+}
+
+void Moments::merge(const Moments& other) {
+  if (other.weight == 0) return;
+  if (weight == 0) {
+    *this = other;
+    return;
+  }
+  const double total = weight + other.weight;
+  const double dx = other.mean_x - mean_x, dy = other.mean_y - mean_y;
+  const double share = other.weight / total;
+  xx += other.xx + dx * dx * weight * share;
+  xy += other.xy + dx * dy * weight * share;
+  mean_x += dx * share;
+  mean_y += dy * share;
+  weight = total;
+}
+
+namespace {
+
+ELLZERO_INLINE Lanes weighted(Lanes v, const double* w) { return w ? load(w) * v : v; }
+
+// Weighted mean, to a few ulps of the largest deviation from `shift`.
+ELLZERO_INLINE double mean_about(double shift, const double* x, const double* w, double weight,
+                                 Index rows) {
+  const Lanes m = spread(shift);
+  Lanes even = {}, odd = {};
+  Index r = 0;
+  for (; r + 2 * kLanes <= rows; r += 2 * kLanes) {
+    even += weighted(load(x + r) - m, w ? w + r : w);
+    odd += weighted(load(x + r + kLanes) - m, w ? w + r + kLanes : w);
+  }
+  even += odd;
+  double total = sum(even);
+  for (; r < rows; ++r) total += (x[r] - shift) * (w ? w[r] : 1.0);
+  return shift + total / weight;
+}
+
+}  // namespace
+
+ELLZERO_MULTIVERSION
+Stretch stretch(const double* y, const double* w, Index rows, bool centred) {
+  Stretch over{y, w, rows, centred, static_cast<double>(rows), 0};
+  if (w) {
+    over.weight = 0;
+    for (Index r = 0; r < rows; ++r) over.weight += w[r];
+  }
+  if (centred && over.weight > 0) {
+    over.mean_y = mean_about(mean_about(0, y, w, over.weight, rows), y, w, over.weight, rows);
+  }
+  return over;
+}
+
+ELLZERO_MULTIVERSION
+Moments moments(const double* x, const Stretch& over) {
+  Moments m;
+  m.weight = over.weight;
+  if (m.weight == 0) return m;
+  const double* w = over.w;
+  m.mean_y = over.mean_y;
+  const double first = over.centred ? mean_about(0, x, w, over.weight, over.rows) : 0;
+  const Lanes mean_x = spread(first), mean_y = spread(over.mean_y);
+  Lanes sum_u = {}, sum_uu = {}, sum_uy = {};
+  Index r = 0;
+  for (; r + kLanes <= over.rows; r += kLanes) {
+    const Lanes u = load(x + r) - mean_x;
+    const Lanes wu = weighted(u, w ? w + r : w);
+    sum_u += wu;
+    sum_uu += wu * u;
+    sum_uy += wu * (load(over.y + r) - mean_y);
+  }
+  double left = sum(sum_u);
+  m.xx = sum(sum_uu);
+  m.xy = sum(sum_uy);
+  for (; r < over.rows; ++r) {
+    const double u = x[r] - first, wu = u * (w ? w[r] : 1.0);
+    left += wu;
+    m.xx += wu * u;
+    m.xy += wu * (over.y[r] - over.mean_y);
+  }
+  if (over.centred) {
+    // What the rounding of the first mean left. The deviations of y sum to rounding, so xy needs
+    // no such correction.
+    const double correction = left / m.weight;
+    m.mean_x = first + correction;
+    m.xx = m.xx > left * correction ? m.xx - left * correction : 0;
+  }
+  return m;
+}
+
+ELLZERO_MULTIVERSION
+void combine(const double* const* columns, const double* coefficients, Index count, Index begin,
+             Index end, double* out) {
+  const Index length = end - begin;
+  for (Index i = 0; i < length; ++i) out[i] = 0;
+  Index s = 0;
+  for (; s + 4 <= count; s += 4) {
+    const double *g0 = columns[s] + begin, *g1 = columns[s + 1] + begin,
+                 *g2 = columns[s + 2] + begin, *g3 = columns[s + 3] + begin;
+    const double a0 = coefficients[s], a1 = coefficients[s + 1], a2 = coefficients[s + 2],
+                 a3 = coefficients[s + 3];
+    for (Index i = 0; i < length; ++i) {
+      out[i] += (a0 * g0[i] + a1 * g1[i]) + (a2 * g2[i] + a3 * g3[i]);
+    }
+  }
+  for (; s < count; ++s) {
+    const double* g = columns[s] + begin;
+    const double a = coefficients[s];
+    for (Index i = 0; i < length; ++i) out[i] += a * g[i];
+  }
+}
+
+ELLZERO_MULTIVERSION
+void apply_flip(const double* t, double q, double sign, Index count, double* c, double* d) {
+  const double step = sign * q;
+  for (Index i = 0; i < count; ++i) {
+    c[i] += step * t[i];
+    d[i] += sign * t[i] * t[i];
+  }
+}
+
+ELLZERO_MULTIVERSION
+void insertion_scores(const double* c, const double* d, double floor, Index count, double* score) {
+  for (Index i = 0; i < count; ++i) {
+    const bool open = d[i] > floor;
+    const double ratio = c[i] * c[i] / (open ? d[i] : 1.0);
+    score[i] = open ? ratio : -1.0;
+  }
+}
+
+ELLZERO_MULTIVERSION
+double dot(const double* a, const double* b, Index count) {
+  double s[8] = {};
+  Index r = 0;
+  for (; r + 8 <= count; r += 8) {
+    for (Index l = 0; l < 8; ++l) s[l] += a[r + l] * b[r + l];
+  }
+  for (; r < count; ++r) s[r % 8] += a[r] * b[r];
+  return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+}  // namespace ellzero

@@ -1,0 +1,111 @@
+// The hot loops, each compiled for several processors. They work on tiles: a few hundred rows of a
+// few dozen columns, brought into one layout (float64, column by column) whatever the layout of X.
+//
+// Every number they return is computed by the same operations in the same order wherever its column
+// stands in a tile and whatever its neighbours are. BLAS does not promise that: its bits change
+// with the width of a product.
+#pragma once
+
+#include <cstddef>
+
+#include "simd.hpp"
+
+namespace ellzero {
+
+using Index = std::ptrdiff_t;
+
+inline constexpr Index kTileRows = 256;
+// Eight more than the rows: columns a power of two apart would share the same lines of the cache.
+inline constexpr Index kTileStride = kTileRows + 8;
+// Multiples of the register tile, three columns of X by four of V.
+inline constexpr Index kTileColumns = 48;
+inline constexpr Index kBlockColumns = 16;
+
+struct Tile {
+  alignas(64) double values[kTileColumns * kTileStride];
+  double* column(Index j) { return values + j * kTileStride; }
+  const double* column(Index j) const { return values + j * kTileStride; }
+};
+
+inline Index round_up(Index value, Index multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+// A rectangle of a strided matrix. Strides are in elements and may be negative.
+template <class T>
+struct Strided {
+  const T* data;
+  Index row_stride;
+  Index column_stride;
+
+  const T* at(Index row, Index column) const {
+    return data + row * row_stride + column * column_stride;
+  }
+};
+
+// tile(r, j) = root_weight[r] * (x(r, j) - shift[j]), with zeros in the rows up to the next
+// multiple of kLanes and in the columns up to the next multiple of three. `root_weight` may be
+// null: all ones.
+void pack(const Strided<double>& x, Index rows, Index columns, const double* shift,
+          const double* root_weight, Tile& tile);
+void pack(const Strided<float>& x, Index rows, Index columns, const double* shift,
+          const double* root_weight, Tile& tile);
+
+// Where the next tile will be read from, so that it can be on its way meanwhile.
+struct Upcoming {
+  const char* begin = nullptr;
+  Index run = 0;   // bytes that lie together
+  Index jump = 0;  // bytes from one run to the next
+  Index runs = 0;
+};
+
+// out[b][j] += tile(:, j)' v(:, b) for `columns` columns of the tile and `width` of v (a multiple
+// of four; the tile is read up to the next multiple of three columns).
+void multiply(const Tile& tile, Index columns, const double* v, Index width, Index rows,
+              const Upcoming& upcoming, double* const* out);
+
+// The same for one v, straight from x, to the same bits: packing would cost more than the product.
+// Columns must lie together along their rows or along their columns.
+void multiply_one(const Strided<double>& x, Index rows, Index columns, const double* shift,
+                  const double* root_weight, const double* v, double* out);
+void multiply_one(const Strided<float>& x, Index rows, Index columns, const double* shift,
+                  const double* root_weight, const double* v, double* out);
+
+// The rows that the moments of all columns are taken over: y, the weights (null: all ones), the sum
+// of the weights and the weighted mean of y. Without centring the mean is taken as zero.
+struct Stretch {
+  const double* y;
+  const double* w;
+  Index rows;
+  bool centred;
+  double weight;
+  double mean_y;
+};
+Stretch stretch(const double* y, const double* w, Index rows, bool centred);
+
+// Weighted means, and sums of products of deviations from them.
+struct Moments {
+  double weight = 0;
+  double mean_x = 0;
+  double mean_y = 0;
+  double xx = 0;
+  double xy = 0;
+
+  // The moments of both stretches together (Chan, Golub and LeVeque 1983).
+  void merge(const Moments& other);
+};
+Moments moments(const double* x, const Stretch& over);
+
+// out[i] = sum over s of coefficient[s] * column[s][i], for begin <= i < end, written from out[0].
+void combine(const double* const* columns, const double* coefficients, Index count, Index begin,
+             Index end, double* out);
+
+// One flip's change: c += sign * t * q, d += sign * t * t.
+void apply_flip(const double* t, double q, double sign, Index count, double* c, double* d);
+
+// score[i] = c[i]^2 / d[i] where d[i] > floor, else -1.
+void insertion_scores(const double* c, const double* d, double floor, Index count, double* score);
+
+double dot(const double* a, const double* b, Index count);
+
+}  // namespace ellzero

@@ -1,0 +1,93 @@
+// A design whose rows are at hand: what dense and sparse X have in common.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+
+#include "design.hpp"
+
+namespace ellzero {
+
+class RowDesign : public Design {
+ public:
+  double residual_products(const std::vector<Index>& support, const double* beta, double* products,
+                           const Context& context) const override {
+    const Index k = static_cast<Index>(support.size());
+    std::vector<double> columns(std::max<Index>(k, 1) * kTileRows), residual(kTileRows);
+    std::fill(products, products + k, 0.0);
+    double rss = 0;
+    for (Index row = 0; row < rows_; row += kTileRows) {
+      context.check();
+      const Index rows = std::min(kTileRows, rows_ - row);
+      std::copy_n(response_.data() + row, rows, residual.data());
+      for (Index s = 0; s < k; ++s) {
+        double* column = columns.data() + s * kTileRows;
+        read_column(support[s], row, rows, column);
+        for (Index r = 0; r < rows; ++r) residual[r] -= beta[s] * column[r];
+      }
+      rss += dot(residual.data(), residual.data(), rows);
+      for (Index s = 0; s < k; ++s) {
+        products[s] += dot(columns.data() + s * kTileRows, residual.data(), rows);
+      }
+    }
+    return rss;
+  }
+
+ protected:
+  RowDesign(Index rows, Index columns, const double* y, const double* weights, bool centred)
+      : rows_(rows), y_(y), weights_(weights), centred_(centred) {
+    resize(columns);
+    Moments total;
+    for (Index row = 0; row < rows_; row += kTileRows) {
+      total.merge(moments(y_ + row, stretch_at(row)));
+    }
+    weight = total.weight;
+    mean_y = total.mean_x;
+    const double rounding = 8 * std::numeric_limits<double>::epsilon() * mean_y;
+    const bool constant = !(total.xx > rounding * rounding * weight);
+    yy = constant ? 0 : total.xx;
+    if (!std::isfinite(yy)) throw ResponseOverflow();
+    response_.resize(rows_);
+    if (weights_) root_weight_.resize(rows_);
+    for (Index r = 0; r < rows_; ++r) {
+      if (weights_) root_weight_[r] = std::sqrt(weights_[r]);
+      response_[r] = constant ? 0 : (y_[r] - mean_y) * (weights_ ? root_weight_[r] : 1.0);
+    }
+  }
+
+  Stretch stretch_at(Index row) const {
+    return stretch(y_ + row, weights_ ? weights_ + row : nullptr, std::min(kTileRows, rows_ - row),
+                   centred_);
+  }
+
+  const double* root_weight_at(Index row) const {
+    return weights_ ? root_weight_.data() + row : nullptr;
+  }
+
+  // Rows row .. row + rows of column j of Z.
+  virtual void read_column(Index j, Index row, Index rows, double* out) const = 0;
+
+  // The four-fold padded columns `which` of Z, a stretch of rows of each: the v of kernels.hpp.
+  void read_block(const Index* which, Index count, Index row, double* v) const {
+    const Index rows = std::min(kTileRows, rows_ - row);
+    const Index width = round_up(count, 4);
+    for (Index b = 0; b < width; ++b) {
+      double* target = v + b * kTileStride;
+      if (b < count) {
+        read_column(which[b], row, rows, target);
+        std::fill(target + rows, target + round_up(rows, kLanes), 0.0);
+      } else {
+        std::fill(target, target + round_up(rows, kLanes), 0.0);
+      }
+    }
+  }
+
+  Index rows_;
+  const double* y_;
+  const double* weights_;
+  bool centred_;
+  std::vector<double> root_weight_;
+  std::vector<double> response_;  // y of the design: centred, times sqrt(weight)
+};
+
+}  // namespace ellzero

@@ -1,0 +1,391 @@
+// The engine: a support S, and what inserting, removing or swapping any column would do.
+//
+// With G = Z'Z, b = Z'y, a ridge tau >= 0 (one number, or one a column) and A = G_SS + diag(tau_S),
+// the energy of S is
+//
+//   E(S) = min over beta of 1/2 |y - Z_S beta|^2 + 1/2 sum tau_i beta_i^2 = 1/2 (y'y - b_S'A^-1
+//   b_S)
+//
+// Kept for every column i:  c_i = z_i'(y - Z_S beta)  and  d_i = G_ii + tau_i - G_iS A^-1 G_Si.
+// Then inserting i lowers E by c_i^2 / (2 d_i), and removing r raises it by beta_r^2 / (2
+// [A^-1]_rr).
+//
+// Kept of A: a lower triangular M with A^-1 = M'M, and z = M b_S. A flip is one row of M. Inserting
+// j appends the row a = [-A^-1 G_Sj; 1] / sqrt(d_j); removing r rotates the rows until column r is
+// zero but in the last, which is then a = A^-1 e_r / sqrt([A^-1]_rr), and drops that. Rotations are
+// orthogonal: nothing is subtracted, so a nearly collinear column leaves no trace when it goes.
+// With t = G_{:,S} a and q = a'b_S, an insertion takes t q from c, t^2 from d and q^2/2 from E; a
+// removal gives them back. Both cost O(pk).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "gram_cache.hpp"
+
+namespace ellzero {
+
+class Support {
+ public:
+  // A column with d_i below this (of G_ii = 1) lies in the span of S, to rounding.
+  static constexpr double kSpan = 1e-12;
+
+  Support(const Design& design, GramCache& cache, std::vector<double> ridge)
+      : design_(design), cache_(cache), ridge_(std::move(ridge)), c_(design.zy) {
+    d_.resize(c_.size());
+    for (Index i = 0; i < columns(); ++i) d_[i] = design_.gram_diagonal(i) + ridge_of(i);
+  }
+  Support(const Support&) = delete;
+  Support& operator=(const Support&) = delete;
+  ~Support() {
+    for (const Index j : members_) cache_.release(j);
+  }
+
+  Index columns() const { return static_cast<Index>(c_.size()); }
+  Index size() const { return static_cast<Index>(members_.size()); }
+  // In the order in which they were inserted; beta, inverse_diagonal and swaps follow it.
+  const std::vector<Index>& members() const { return members_; }
+  const std::vector<double>& beta() const { return beta_; }
+  const std::vector<double>& inverse_diagonal() const { return inverse_diagonal_; }
+  const std::vector<double>& c() const { return c_; }
+  const std::vector<double>& d() const { return d_; }
+  double ridge_of(Index i) const { return ridge_.size() == 1 ? ridge_[0] : ridge_[i]; }
+  bool contains(Index j) const { return position(j) < size(); }
+  Index position(Index j) const {
+    return std::find(members_.begin(), members_.end(), j) - members_.begin();
+  }
+
+  double energy() const { return std::max(0.0, 0.5 * (design_.yy - squared(z_))); }
+
+  // The part of the energy of coefficients `beta` that is 1/2 sum tau_i beta_i^2.
+  double ridge_energy(const std::vector<double>& beta) const {
+    double sum = 0;
+    for (Index s = 0; s < size(); ++s) sum += 0.5 * ridge_of(members_[s]) * beta[s] * beta[s];
+    return sum;
+  }
+
+  // log det A
+  double log_determinant() const {
+    double sum = 0;
+    for (Index r = 0; r < size(); ++r) sum -= 2 * std::log(std::fabs(row(r)[r]));
+    return sum;
+  }
+
+  // Half c_i^2 / d_i for every column; negative for those that can't be inserted.
+  void insertion_gains(double* gain) const {
+    insertion_scores(c_.data(), d_.data(), kSpan, columns(), gain);
+    for (Index i = 0; i < columns(); ++i) gain[i] *= 0.5;
+  }
+
+  // What removing each member would cost, in the order of members().
+  double removal_cost(Index position) const {
+    return 0.5 * beta_[position] * beta_[position] / inverse_diagonal_[position];
+  }
+
+  struct Candidate {
+    Index column = -1;
+    double gain = -1;
+  };
+  // The column whose insertion lowers the energy most, the first of equals; column -1 if none can
+  // be inserted.
+  Candidate best_insertion() const;
+
+  // What swapping member r for column i would gain, for every i: the member's column of the table.
+  // -infinity where i is a member or would depend on the others.
+  void swap_gains(Index position, double* gain) const;
+
+  // False, and nothing changed, if column j is down to rounding in the span of the support.
+  bool insert(Index j);
+  void remove(Index position);
+  bool flip(Index j) {
+    const Index at = position(j);
+    if (at == size()) return insert(j);
+    remove(at);
+    return true;
+  }
+
+  // Everything anew from the Gram columns: rounding accumulates over flips.
+  void refresh();
+
+  // A^-1 v, in the order of members().
+  std::vector<double> solve(const std::vector<double>& v) const {
+    return transposed_times(times(v.data()));
+  }
+
+ private:
+  static constexpr Index kChunk = 512;
+  // Flips add up rounding of about epsilon / pivot each: refresh before it could matter.
+  static constexpr double kDriftBound = 2e4;
+  static constexpr int kFlipBound = 500;
+
+  static double squared(const std::vector<double>& v) {
+    return dot(v.data(), v.data(), static_cast<Index>(v.size()));
+  }
+  double* row(Index r) { return m_.data() + r * capacity_; }
+  const double* row(Index r) const { return m_.data() + r * capacity_; }
+
+  // M v
+  std::vector<double> times(const double* v) const {
+    std::vector<double> out(size());
+    for (Index r = 0; r < size(); ++r) out[r] = dot(row(r), v, r + 1);
+    return out;
+  }
+  // M'v
+  std::vector<double> transposed_times(const std::vector<double>& v) const {
+    std::vector<double> out(size(), 0.0);
+    for (Index r = 0; r < size(); ++r) {
+      for (Index s = 0; s <= r; ++s) out[s] += row(r)[s] * v[r];
+    }
+    return out;
+  }
+
+  void reserve(Index rows);
+  // The row that column j, whose Gram column is `gram`, would append to M, and its q; the pivot d_j
+  // is returned: not positive if j depends on the members.
+  double new_row(Index j, const double* gram, std::vector<double>& a, double& q) const;
+  void append_row(const std::vector<double>& a, double q);
+  // c += sign t q, d += sign t^2 with t = G_{:,S} a
+  void update_columns(const std::vector<double>& a, double q, double sign);
+  void update_members();
+  void account_for(double pivot);
+  std::vector<Index> promising() const;
+
+  const Design& design_;
+  GramCache& cache_;
+  std::vector<double> ridge_;
+  std::vector<Index> members_;
+  std::vector<const double*> gram_;  // Gram columns of the members
+  std::vector<double> m_;            // rows of M, capacity_ apart
+  Index capacity_ = 0;
+  std::vector<double> z_;
+  std::vector<double> beta_;
+  std::vector<double> inverse_diagonal_;
+  std::vector<double> c_;
+  std::vector<double> d_;  // -infinity for members: adding to it changes nothing
+  double drift_ = 0;
+  int flips_ = 0;
+};
+
+inline void Support::reserve(Index rows) {
+  if (rows <= capacity_) return;
+  const Index capacity = std::max<Index>(16, round_up(rows * 3 / 2, 8));
+  std::vector<double> grown(capacity * capacity, 0.0);
+  for (Index r = 0; r < size(); ++r) std::copy_n(row(r), r + 1, grown.data() + r * capacity);
+  m_ = std::move(grown);
+  capacity_ = capacity;
+}
+
+inline double Support::new_row(Index j, const double* gram, std::vector<double>& a,
+                               double& q) const {
+  std::vector<double> cross(size());
+  for (Index s = 0; s < size(); ++s) cross[s] = gram[members_[s]];
+  const std::vector<double> w = times(cross.data());
+  const std::vector<double> u = transposed_times(w);
+  const double pivot = design_.gram_diagonal(j) + ridge_of(j) - squared(w);
+  // Rounding in the Gram matrix moves the pivot by epsilon |u|^2.
+  if (!(pivot > std::max(kSpan, 1e-14 * (1 + squared(u))))) return 0;
+  const double root = std::sqrt(pivot);
+  a.assign(size() + 1, 0.0);
+  q = design_.zy[j];
+  for (Index s = 0; s < size(); ++s) {
+    a[s] = -u[s] / root;
+    q -= u[s] * design_.zy[members_[s]];
+  }
+  a[size()] = 1 / root;
+  q /= root;
+  return pivot;
+}
+
+inline void Support::append_row(const std::vector<double>& a, double q) {
+  const Index k = size();
+  reserve(k + 1);
+  std::copy(a.begin(), a.end(), row(k));
+  z_.push_back(q);
+}
+
+inline void Support::update_columns(const std::vector<double>& a, double q, double sign) {
+  double t[kChunk];
+  for (Index begin = 0; begin < columns(); begin += kChunk) {
+    const Index end = std::min(columns(), begin + kChunk);
+    combine(gram_.data(), a.data(), static_cast<Index>(a.size()), begin, end, t);
+    apply_flip(t, q, sign, end - begin, c_.data() + begin, d_.data() + begin);
+  }
+}
+
+inline void Support::update_members() {
+  beta_ = transposed_times(z_);
+  inverse_diagonal_.assign(size(), 0.0);
+  for (Index r = 0; r < size(); ++r) {
+    for (Index s = 0; s <= r; ++s) inverse_diagonal_[s] += row(r)[s] * row(r)[s];
+  }
+}
+
+inline void Support::account_for(double pivot) {
+  drift_ += 1 / pivot;
+  if (++flips_ >= kFlipBound || drift_ > kDriftBound) {
+    refresh();
+  } else {
+    update_members();
+  }
+}
+
+inline bool Support::insert(Index j) {
+  const bool missing = !cache_.has(j);
+  const double* gram = cache_.acquire(j, missing ? promising() : std::vector<Index>());
+  std::vector<double> a;
+  double q = 0;
+  const double pivot = new_row(j, gram, a, q);
+  if (!(pivot > 0)) {
+    cache_.release(j);
+    d_[j] = 0;
+    return false;
+  }
+  append_row(a, q);
+  members_.push_back(j);
+  gram_.push_back(gram);
+  d_[j] = -std::numeric_limits<double>::infinity();
+  update_columns(a, q, -1);
+  account_for(pivot);
+  return true;
+}
+
+inline void Support::remove(Index r) {
+  const Index last = size() - 1;
+  for (Index i = r; i < last; ++i) {
+    double *upper = row(i), *lower = row(i + 1);
+    const double length = std::hypot(upper[r], lower[r]);
+    const double cosine = lower[r] / length, sine = upper[r] / length;
+    upper[i + 1] = 0;
+    for (Index s = 0; s <= i + 1; ++s) {
+      const double u = upper[s], l = lower[s];
+      upper[s] = cosine * u - sine * l;
+      lower[s] = sine * u + cosine * l;
+    }
+    const double u = z_[i], l = z_[i + 1];
+    z_[i] = cosine * u - sine * l;
+    z_[i + 1] = sine * u + cosine * l;
+  }
+  const std::vector<double> a(row(last), row(last) + last + 1);
+  const double q = z_[last];
+  update_columns(a, q, +1);
+  const Index j = members_[r];
+  c_[j] = q / a[r];
+  d_[j] = 1 / (a[r] * a[r]);
+
+  for (Index i = r; i < last; ++i) std::copy(row(i) + r + 1, row(i) + i + 2, row(i) + r);
+  z_.pop_back();
+  gram_.erase(gram_.begin() + r);
+  members_.erase(members_.begin() + r);
+  cache_.release(j);
+  account_for(d_[j]);
+}
+
+inline void Support::refresh() {
+  const std::vector<Index> members = std::move(members_);
+  const std::vector<const double*> gram = std::move(gram_);
+  members_.clear();
+  gram_.clear();
+  z_.clear();
+  for (std::size_t s = 0; s < members.size(); ++s) {
+    std::vector<double> a;
+    double q = 0;
+    if (!(new_row(members[s], gram[s], a, q) > 0)) {
+      // It entered a support of which it was not a combination: rounding says so now.
+      cache_.release(members[s]);
+      continue;
+    }
+    append_row(a, q);
+    members_.push_back(members[s]);
+    gram_.push_back(gram[s]);
+  }
+  update_members();
+
+  double t[kChunk];
+  for (Index begin = 0; begin < columns(); begin += kChunk) {
+    const Index end = std::min(columns(), begin + kChunk);
+    for (Index i = begin; i < end; ++i) d_[i] = design_.gram_diagonal(i) + ridge_of(i);
+    for (Index r = 0; r < size(); ++r) {
+      combine(gram_.data(), row(r), r + 1, begin, end, t);
+      for (Index i = begin; i < end; ++i) d_[i] -= t[i - begin] * t[i - begin];
+    }
+    combine(gram_.data(), beta_.data(), size(), begin, end, t);
+    for (Index i = begin; i < end; ++i) c_[i] = design_.zy[i] - t[i - begin];
+  }
+  for (const Index j : members_) d_[j] = -std::numeric_limits<double>::infinity();
+  drift_ = 0;
+  flips_ = 0;
+}
+
+inline Support::Candidate Support::best_insertion() const {
+  Candidate best;
+  double score[kChunk];
+  double highest = -1;
+  for (Index begin = 0; begin < columns(); begin += kChunk) {
+    const Index count = std::min(columns() - begin, kChunk);
+    insertion_scores(c_.data() + begin, d_.data() + begin, kSpan, count, score);
+    for (Index i = 0; i < count; ++i) {
+      if (score[i] > highest) {
+        highest = score[i];
+        best.column = begin + i;
+      }
+    }
+  }
+  if (best.column >= 0) best.gain = 0.5 * highest;
+  return best;
+}
+
+// Swapping r for i gains 1/2 ((c_i + T_ir rho_r)^2 / (d_i + T_ir^2) - rho_r^2), with
+// rho_r = beta_r / sqrt([A^-1]_rr) and T_{:,r} = G_{:,S} A^-1 e_r / sqrt([A^-1]_rr).
+inline void Support::swap_gains(Index r, double* gain) const {
+  const double root = std::sqrt(inverse_diagonal_[r]);
+  const double rho = beta_[r] / root;
+  std::vector<double> unit(size(), 0.0);
+  unit[r] = 1 / root;
+  const std::vector<double> a = solve(unit);
+  double t[kChunk];
+  for (Index begin = 0; begin < columns(); begin += kChunk) {
+    const Index end = std::min(columns(), begin + kChunk);
+    combine(gram_.data(), a.data(), size(), begin, end, t);
+    for (Index i = begin; i < end; ++i) {
+      const double moved = c_[i] + t[i - begin] * rho;
+      const double left = d_[i] + t[i - begin] * t[i - begin];
+      gain[i] = left > kSpan ? 0.5 * (moved * moved / left - rho * rho)
+                             : -std::numeric_limits<double>::infinity();
+    }
+  }
+}
+
+// The columns that would lower the energy most, best first: those likely to be inserted soon.
+inline std::vector<Index> Support::promising() const {
+  using Scored = std::pair<double, Index>;
+  // A heap with the least of the best on top; of equals the later column is the lesser.
+  const auto better = [](const Scored& a, const Scored& b) {
+    return a.first > b.first || (a.first == b.first && a.second < b.second);
+  };
+  std::vector<Scored> heap;
+  double score[kChunk];
+  for (Index begin = 0; begin < columns(); begin += kChunk) {
+    const Index count = std::min(columns() - begin, kChunk);
+    insertion_scores(c_.data() + begin, d_.data() + begin, kSpan, count, score);
+    for (Index i = 0; i < count; ++i) {
+      if (score[i] <= 0) continue;
+      const Scored entry{score[i], begin + i};
+      if (static_cast<Index>(heap.size()) < kBlockColumns) {
+        heap.push_back(entry);
+        std::push_heap(heap.begin(), heap.end(), better);
+      } else if (better(entry, heap.front())) {
+        std::pop_heap(heap.begin(), heap.end(), better);
+        heap.back() = entry;
+        std::push_heap(heap.begin(), heap.end(), better);
+      }
+    }
+  }
+  std::sort_heap(heap.begin(), heap.end(), better);
+  std::vector<Index> out;
+  for (const auto& entry : heap) out.push_back(entry.second);
+  return out;
+}
+
+}  // namespace ellzero
