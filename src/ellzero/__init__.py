@@ -1,1 +1,15 @@
-"""x"""
+"""Which variables matter, how much, and how sure one can be.
+
+l0-regularised least squares and its Bayesian twin, the spike-and-slab prior, after Polson and Sun,
+"Bayesian l0 Regularized Least Squares".
+"""
+
+from importlib.metadata import version
+
+from ellzero import datasets
+from ellzero.priors import BernoulliGaussian
+from ellzero.regression import L0Regressor
+
+__version__ = version("ellzero")
+
+__all__ = ["BernoulliGaussian", "L0Regressor", "__version__", "datasets"]

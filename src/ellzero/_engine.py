@@ -1,0 +1,55 @@
+"""From a checked table to the compiled engine."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ellzero import _core
+
+__all__ = ["make_design", "make_engine", "thread_count"]
+
+# Gram columns kept beyond those in use
+_CACHE_BYTES = 1e9
+
+
+def thread_count() -> int:
+    """Return how many threads to use: ``OMP_NUM_THREADS`` if set, else the cores at hand."""
+    asked = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]
+    if asked.isdigit() and int(asked) > 0:
+        return int(asked)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def make_design(
+    X: Any,
+    y: NDArray[np.float64],
+    sample_weight: NDArray[np.float64] | None,
+    fit_intercept: bool,
+    threads: int,
+) -> _core.Design:
+    """Wrap checked data, dense or CSC, float64 or float32, without copying it."""
+    if not sparse.issparse(X):
+        return _core.dense_design(X, y, sample_weight, fit_intercept, threads)
+    if not X.has_sorted_indices:
+        X = X.sorted_indices()
+    return _core.sparse_design(
+        X.data, X.indices, X.indptr, y, sample_weight, fit_intercept, threads
+    )
+
+
+def make_engine(
+    design: _core.Design,
+    ridge: float | NDArray[np.float64],
+    threads: int,
+    cache_bytes: float = _CACHE_BYTES,
+) -> _core.Engine:
+    """Put an engine on a design: ``ridge`` is one number, or one a column."""
+    per_column = np.array(ridge, dtype=np.float64, ndmin=1)
+    return _core.Engine(design, per_column, cache_bytes, threads)

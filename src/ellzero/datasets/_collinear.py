@@ -1,0 +1,84 @@
+"""The simulated design of the paper's Section on statistical properties."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+_PAPER_COEFFICIENTS = (-5, -4, -3, -2, -1, 1, 2, 3, 4, 5)
+
+
+def make_collinear(
+    n: int = 120,
+    p: int = 100,
+    *,
+    n_factors: int = 5,
+    coefficients: ArrayLike = _PAPER_COEFFICIENTS,
+    snr_db: float = 20.0,
+    random_state: int | np.random.RandomState | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    r"""Make a sparse regression problem with highly collinear columns, as in the paper.
+
+    1. L is a ``p x n_factors`` matrix of N(0, 1) draws and ``Sigma = L L' + I``;
+    2. each row of X is drawn from N(0, Sigma);
+    3. the columns of X are centred and scaled to unit l2 norm;
+    4. ``coefficients`` are placed at random among p, the others are zero;
+    5. ``y = X beta + e``, the noise such that
+       ``10 log10(var(X beta) / sigma_e^2) = snr_db``.
+
+    Parameters
+    ----------
+    n, p : int
+        Rows and columns.
+    n_factors : int
+        The paper's d: the rank of the common part of the columns. 0 makes them independent.
+    coefficients : array-like
+        The coefficients that are not zero, at most p of them.
+    snr_db : float
+        Signal-to-noise ratio in decibels; ``inf`` for no noise.
+    random_state : int, RandomState or None
+        Seed.
+
+    Returns
+    -------
+    X : ndarray of shape (n, p)
+        Columns sum to zero and have unit l2 norm.
+    y : ndarray of shape (n,)
+        The response, not centred: its noise has a mean of its own.
+    beta : ndarray of shape (p,)
+        The true coefficients.
+
+    Examples
+    --------
+    >>> from ellzero.datasets import make_collinear
+    >>> X, y, beta = make_collinear(random_state=0)
+    >>> X.shape, y.shape, int((beta != 0).sum())
+    ((120, 100), (120,), 10)
+    """
+    values = np.asarray(coefficients, dtype=np.float64)
+    if n < 2:
+        raise ValueError(f"n must be at least 2; got {n!r}.")
+    if p < 1:
+        raise ValueError(f"p must be at least 1; got {p!r}.")
+    if n_factors < 0:
+        raise ValueError(f"n_factors must not be negative; got {n_factors!r}.")
+    if values.ndim != 1 or values.size > p:
+        raise ValueError(
+            f"coefficients must be one-dimensional with at most p={p} entries; "
+            f"got shape {values.shape}."
+        )
+    if np.isnan(snr_db):
+        raise ValueError("snr_db must be a number; got nan.")
+    rng = check_random_state(random_state)
+    loadings = rng.standard_normal((p, n_factors))
+    # A row L f + u with f and u standard normal has covariance L L' + I.
+    X = rng.standard_normal((n, n_factors)) @ loadings.T
+    X += rng.standard_normal((n, p))
+    X -= X.mean(axis=0)
+    X /= np.linalg.norm(X, axis=0)
+    beta = np.zeros(p)
+    beta[rng.choice(p, size=values.size, replace=False)] = values
+    signal = X @ beta
+    sigma_e = signal.std() * 10 ** (-snr_db / 20)
+    return X, signal + sigma_e * rng.standard_normal(n), beta
