@@ -43,8 +43,8 @@ class RowDesign : public Design {
     }
     weight = total.weight;
     mean_y = total.mean_x;
-    const double rounding = 8 * std::numeric_limits<double>::epsilon() * mean_y;
-    const bool constant = !(total.xx > rounding * rounding * weight);
+    const double rounding = 8 * std::numeric_limits<double>::epsilon() * std::fabs(mean_y);
+    const bool constant = !(std::sqrt(total.xx) > rounding * std::sqrt(weight));
     yy = constant ? 0 : total.xx;
     if (!std::isfinite(yy)) throw ResponseOverflow();
     response_.resize(rows_);

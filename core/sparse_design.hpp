@@ -15,6 +15,7 @@ class SparseDesign final : public RowDesign {
         values_(values),
         row_of_(row_of),
         begins_(begins) {
+    for (Index r = 0; r < rows; ++r) response_total_ += weighted_response(r);
     parallel_ranges(columns, worth_sharing(1, context), [&](Index begin, Index end, auto poll) {
       for (Index j = begin; j < end; ++j) {
         if (j % 1024 == 0 && poll()) return;
@@ -81,6 +82,10 @@ class SparseDesign final : public RowDesign {
     return context;
   }
 
+  double weighted_response(Index r) const {
+    return response_[r] * (weights_ ? root_weight_[r] : 1.0);
+  }
+
   void prepare(Index j) {
     const Index begin = begins_[j], end = begins_[j + 1];
     double largest = 0;
@@ -112,19 +117,20 @@ class SparseDesign final : public RowDesign {
     for (Index e = begin; e < end; ++e) {
       const Index r = row_of_[e];
       const double x = value(e) - m.mean_x;
-      const double y = response_[r] * (weights_ ? root_weight_[r] : 1.0);
+      const double y = weighted_response(r);
       m.xx += weight_at(r) * x * x;
       m.xy += x * y;
       response_present += y;
     }
-    // The rows where x_j is zero: y is centred, so it sums to -response_present over them.
-    m.xy += m.mean_x * response_present;
+    // The rows where x_j is zero. The sum of y is rounding, not zero, and counts when the mean is large.
+    m.xy -= m.mean_x * (response_total_ - response_present);
     set_column(j, m, exponent);
   }
 
   const T* values_;
   const I* row_of_;
   const I* begins_;
+  double response_total_ = 0;
 };
 
 }  // namespace ellzero

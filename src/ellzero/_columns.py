@@ -50,15 +50,11 @@ def resolve_columns(
         )
     outside = values[(values < -n_columns) | (values >= n_columns)]
     if outside.size:
-        raise ValueError(
-            f"{argument} names column {outside[0]}, but X has {n_columns} columns."
-        )
+        raise ValueError(f"{argument} names column {outside[0]}, but X has {n_columns} columns.")
     return _distinct(np.where(values < 0, values + n_columns, values))
 
 
-def _from_names(
-    argument: str, wanted: list[str], names: Sequence[str] | None
-) -> NDArray[np.int64]:
+def _from_names(argument: str, wanted: list[str], names: Sequence[str] | None) -> NDArray[np.int64]:
     if names is None:
         raise ValueError(
             f"{argument} names column {wanted[0]!r}, but the columns of X have no names."

@@ -239,7 +239,9 @@ class L0Regressor(SelectingRegressor):
             progress_printer("L0Regressor", self.verbose),
         )
         if held_back < 0:
-            return _Search(lam, n_iter, "no insertion or removal of one variable improves it", False)
+            return _Search(
+                lam, n_iter, "no insertion or removal of one variable improves it", False
+            )
         certificate = (
             f"stopped at max_size={max_size}: inserting {column_name(held_back, names)!r} "
             f"would lower the objective by {gain - lam:.6g}"
@@ -265,8 +267,8 @@ class L0Regressor(SelectingRegressor):
             str(self.lam), rss, sizes, design.weight, self.n_features_in_, design.yy
         )
         best = int(np.argmin(values))
-        exact = np.isinf(values) & (sizes < design.weight - 1)
-        if design.yy > 0 and exact.any():
+        exact = np.isinf(values)
+        if design.yy > 0 and exact.any() and not _is_saturated(engine):
             warnings.warn(
                 f"{sizes[exact].min()} variables fit y exactly, which {self.lam} can't judge; "
                 "the model chosen is the best of those that don't: give lam as a number.",
@@ -326,18 +328,21 @@ class L0Regressor(SelectingRegressor):
         >>> from ellzero.datasets import load_diabetes_interactions
         >>> diabetes = load_diabetes_interactions()
         >>> model = L0Regressor(lam=20_000).fit(diabetes.data, diabetes.target)
-        >>> print(model.summary().round(3))
+        >>> print(model.summary().round(3))  # doctest: +NORMALIZE_WHITESPACE
                   coefficient  standardised  removal_cost  r2_lost
         variable
-        bmi           603.080         0.373    142413.375    0.109
-        ltg           543.871         0.336    116101.055    0.089
-        map           262.270         0.162     28997.187    0.022
+        bmi           605.191         0.374    136190.998    0.104
+        ltg           560.054         0.346    116300.367    0.089
+        map           269.838         0.167     28541.288    0.022
+        age:sex       203.689         0.126     20513.044    0.016
         """
         import pandas as pd  # here, so that `import ellzero` does not wait for it
 
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
-        index = pd.Index([column_name(j, names) for j in self.support_], name="variable", dtype=object)
+        index = pd.Index(
+            [column_name(j, names) for j in self.support_], name="variable", dtype=object
+        )
         total = self._total if self._total > 0 else 1.0
         table = pd.DataFrame(
             {
@@ -357,6 +362,12 @@ def _mask(columns: NDArray[np.int64], n_columns: int) -> NDArray[np.bool_] | Non
     mask = np.zeros(n_columns, dtype=bool)
     mask[columns] = True
     return mask
+
+
+def _is_saturated(engine: _core.Engine) -> bool:
+    """Whether the columns left out depend on those in: any y would then be fitted exactly."""
+    left = engine.d
+    return engine.members.size < left.size and bool((left < 1e-8).all())
 
 
 def _middle(low: float, high: float) -> float:

@@ -1,0 +1,51 @@
+# make demo and make test set everything up in .venv; a second run is quick.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+CORE := CMakeLists.txt pyproject.toml $(shell find core -type f)
+
+.PHONY: demo test lint bench test-lowest clean
+
+demo: $(VENV)/.installed $(VENV)/.demo
+	$(PY) examples/diabetes.py
+
+test: $(VENV)/.installed $(VENV)/.test
+	$(PY) -m pytest
+
+lint: $(VENV)/.installed $(VENV)/.lint
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+	$(VENV)/bin/clang-format --dry-run --Werror $$(find core -name '*.?pp')
+
+bench: $(VENV)/.installed
+	$(PY) benchmarks/sbr.py
+
+# The oldest versions that pyproject.toml allows, in an environment of their own.
+test-lowest:
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install -q -r tests/lowest-versions.txt
+	.venv-lowest/bin/python -m pip install -q .[test] -c tests/lowest-versions.txt
+	.venv-lowest/bin/python -m pytest tests
+
+clean:
+	rm -rf $(VENV) .venv-lowest build demo
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "ellzero needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || \
+	  { rm -rf $(VENV); echo "$(PYTHON) can't make virtual environments (Debian: apt install python3-venv)"; exit 1; }
+
+$(VENV)/.build: $(VENV)/bin/python
+	$(PY) -m pip install -q --disable-pip-version-check scikit-build-core nanobind cmake ninja
+	@touch $@
+
+# Python files are used in place; only a change to the core needs this again.
+$(VENV)/.installed: $(VENV)/.build $(CORE)
+	$(PY) -m pip install -q --disable-pip-version-check --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.demo $(VENV)/.test $(VENV)/.lint: $(VENV)/.%: $(VENV)/.installed
+	$(PY) -m pip install -q --disable-pip-version-check --no-build-isolation -e .[$*]
+	@touch $@

@@ -1,0 +1,1 @@
+"""Slow and obvious: what the fast code is tested against."""
