@@ -122,7 +122,8 @@ class SparseDesign final : public RowDesign {
       m.xy += x * y;
       response_present += y;
     }
-    // The rows where x_j is zero. The sum of y is rounding, not zero, and counts when the mean is large.
+    // The rows where x_j is zero. The sum of y is rounding, not zero, and counts when the mean is
+    // large.
     m.xy -= m.mean_x * (response_total_ - response_present);
     set_column(j, m, exponent);
   }

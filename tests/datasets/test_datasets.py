@@ -5,7 +5,7 @@ from ellzero.datasets import load_diabetes_interactions, make_collinear
 
 
 def test_the_papers_design():
-    X, y, beta = make_collinear(random_state=0)
+    X, _, beta = make_collinear(random_state=0)
     assert X.shape == (120, 100)
     np.testing.assert_allclose(X.sum(axis=0), 0, atol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(X, axis=0), 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -14,16 +15,16 @@ _Floats = NDArray[np.float64]
 
 
 def _bic(size: _Floats, n: float, p: int) -> _Floats:
-    return size * np.log(n)
+    return size * math.log(n)
 
 
 def _ebic(size: _Floats, n: float, p: int) -> _Floats:
-    log_choices = gammaln(p + 1) - gammaln(size + 1) - gammaln(p - size + 1)
+    log_choices: _Floats = gammaln(p + 1) - gammaln(size + 1) - gammaln(p - size + 1)
     return _bic(size, n, p) + 2 * log_choices
 
 
 def _ric(size: _Floats, n: float, p: int) -> _Floats:
-    return 2 * size * np.log(p)
+    return size * (2 * math.log(p))
 
 
 CRITERIA: dict[str, Callable[[_Floats, float, int], _Floats]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["L0Regressor"]
 
 _DEFAULT_MAX_SIZE = 40
+_LOCAL_OPTIMUM = "no insertion or removal of one variable improves it"
 
 
 class _Search(NamedTuple):
@@ -119,7 +120,7 @@ class L0Regressor(SelectingRegressor):
     'no insertion or removal of one variable improves it'
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "lam": [Interval(Real, 0, math.inf, closed="both"), StrOptions(set(CRITERIA))],
         "ridge": [Interval(Real, 0, None, closed="left")],
         "solver": [StrOptions({"sbr"})],
@@ -214,8 +215,8 @@ class L0Regressor(SelectingRegressor):
         left_out = np.setdiff1d(forced, engine.members)
         if left_out.size:
             warnings.warn(
-                f"always_include: column {column_name(left_out[0], names)!r} is constant or depends "
-                "linearly on the columns before it, so its coefficient is zero.",
+                f"always_include: column {column_name(left_out[0], names)!r} is constant or "
+                "depends linearly on the columns before it, so its coefficient is zero.",
                 UserWarning,
                 stacklevel=3,
             )
@@ -239,9 +240,7 @@ class L0Regressor(SelectingRegressor):
             progress_printer("L0Regressor", self.verbose),
         )
         if held_back < 0:
-            return _Search(
-                lam, n_iter, "no insertion or removal of one variable improves it", False
-            )
+            return _Search(lam, n_iter, _LOCAL_OPTIMUM, False)
         certificate = (
             f"stopped at max_size={max_size}: inserting {column_name(held_back, names)!r} "
             f"would lower the objective by {gain - lam:.6g}"
@@ -279,7 +278,7 @@ class L0Regressor(SelectingRegressor):
         engine.move_to(support)
         certificate = (
             f"{self.lam} is least among the {len(stops)} models on the path of SBR; "
-            "no insertion or removal of one variable improves it at lam_"
+            f"{_LOCAL_OPTIMUM} at lam_"
         )
         at_cap = capped and sizes[best] >= max_size
         if at_cap:
