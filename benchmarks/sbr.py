@@ -9,7 +9,6 @@ for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"
 
 import argparse
-import resource
 import subprocess
 import sys
 import time
@@ -22,18 +21,25 @@ from ellzero import L0Regressor
 from ellzero._engine import make_design, make_engine
 from ellzero.datasets import make_collinear
 
+BLOCK = 16  # the most Gram columns made in one pass
 
-def take_turns(functions, seconds):
-    """Median time of each, in seconds, called in turn until time is up."""
+
+def take_turns(functions, seconds, burst=5):
+    """Time of each in seconds: the median over turns of the best of a burst of calls.
+
+    Turns, so that whatever else the machine does falls on all; bursts, so that each works on warm
+    caches.
+    """
     times = {name: [] for name in functions}
-    for function in functions.values():
-        function()
     end = time.perf_counter() + seconds
     while time.perf_counter() < end or len(next(iter(times.values()))) < 3:
         for name, function in functions.items():
-            start = time.perf_counter()
-            function()
-            times[name].append(time.perf_counter() - start)
+            taken = []
+            for _ in range(burst):
+                start = time.perf_counter()
+                function()
+                taken.append(time.perf_counter() - start)
+            times[name].append(min(taken))
     return {name: float(np.median(taken)) for name, taken in times.items()}
 
 
@@ -51,10 +57,7 @@ def fit_engine(X, y, lam, max_size=400):
 
 def small():
     print("One SBR fit against numpy.linalg.lstsq (how many times faster), C-order input\n")
-    print(
-        "| n x p | engine | L0Regressor, ndarray | L0Regressor, DataFrame | (ndarray - engine) / validate_data |"
-    )
-    print("|---|---|---|---|---|")
+    table_head("n x p", "engine", "ndarray", "DataFrame", "(ndarray - engine) / validate_data")
     for n, p in ((120, 100), (300, 200), (1000, 1000)):
         X, y, beta = make_collinear(n, p, random_state=3)
         lam = price(X, y, beta)
@@ -84,10 +87,7 @@ def wide_problem(n, p, k, n_factors):
 
 def wide(sizes):
     print("\nWide tables: L0Regressor.fit over (variables entered) x (time of one X.T @ v)\n")
-    print(
-        "| design | order | dtype | entered | passes | fit / (entered x product) | engine alone | float32 / float64 |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
+    table_head("design", "order", "entered", "passes", "fit", "engine alone", "float32 / float64")
     for n, p, k in sizes:
         for n_factors in (0, 5):
             X, y, beta = wide_problem(n, p, k, n_factors)
@@ -106,10 +106,11 @@ def wide(sizes):
                         "single": lambda X=single, y=y, lam=lam: fit_engine(X, y, lam),
                     },
                     seconds=3,
+                    burst=2,
                 )
                 unit = entered * t["product"]
                 print(
-                    f"| {n} x {p}, k={k}, {n_factors} factors | {order} | float64 | {entered} "
+                    f"| {n} x {p}, k={k}, {n_factors} factors | {order} | {entered} "
                     f"| {engine.passes} | {t['fit'] / unit:.2f} | {t['engine'] / unit:.2f} "
                     f"| {t['single'] / t['engine']:.2f} |",
                     flush=True,
@@ -121,7 +122,7 @@ def distinct_entered(X, y, lam):
     engine = make_engine(make_design(X, y, None, True, 1), 0.0, 1)
     seen = set()
     for size in range(1, 400):
-        n_iter, held_back, _ = engine.sbr(lam, None, size, None)
+        _, held_back, _ = engine.sbr(lam, None, size, None)
         seen |= set(engine.members.tolist())
         if held_back < 0:
             return seen
@@ -129,38 +130,43 @@ def distinct_entered(X, y, lam):
 
 
 def memory(n, p, k, order):
-    """In a process of its own: peak memory of a fit beyond X, over its allowance."""
+    """Print the peak memory of a fit beyond X; to be run in a process of its own."""
     X, y, beta = wide_problem(n, p, k, 5)
     X = np.asarray(X, order=order)
     lam = price(X, y, beta)
-    L0Regressor(1.0).fit(X[:50, :50], y[:50])
-    X @ beta  # touch X, so that its pages count as before
-    before = current_rss()
-    model = L0Regressor(lam, max_size=400).fit(X, y)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    L0Regressor(1.0).fit(X[:50, :50], y[:50])  # what the first fit of a process loads
+    before = from_status("VmRSS")
+    with open("/proc/self/clear_refs", "w") as reset:
+        reset.write("5")  # the peak is counted anew from here
+    L0Regressor(lam, max_size=400).fit(X, y)
+    used = from_status("VmHWM") - before
     entered = len(distinct_entered(X, y, lam))
-    allowance = 1.3 * 8 * p * entered + 8 * p * 16
-    print(
-        f"| {n} x {p}, k={k} | {order} | {entered} | {(peak - before) / 1e6:.1f} "
-        f"| {allowance / 1e6:.1f} | {model.support_.size} |"
-    )
+    allowance = 1.3 * 8 * p * entered + 8 * p * BLOCK
+    print(f"| {n} x {p}, k={k} | {order} | {entered} | {used / 1e6:.1f} | {allowance / 1e6:.1f} |")
 
 
-def current_rss():
-    with open("/proc/self/statm") as statm:
-        return int(statm.read().split()[1]) * resource.getpagesize()
+def from_status(field):
+    """Return a number of bytes that Linux keeps on this process."""
+    with open("/proc/self/status") as status:
+        line = next(line for line in status if line.startswith(field))
+    return int(line.split()[1]) * 1024
 
 
 def memories(sizes):
     print(
-        "\nPeak memory of a fit beyond X, MB (allowance: 1.3 x 8 x p x entered + a block of 16)\n"
+        f"\nPeak memory of a fit beyond X, MB"
+        f" (allowance: 1.3 x 8 x p x entered + a block of {BLOCK})\n"
     )
-    print("| design | order | entered | used | allowance | chosen |")
-    print("|---|---|---|---|---|---|", flush=True)
+    table_head("design", "order", "entered", "used", "allowance")
     for n, p, k in sizes:
         for order in "CF":
-            arguments = [str(v) for v in (n, p, k)]
-            subprocess.run([sys.executable, __file__, "--memory", *arguments, order], check=True)
+            shape = [str(v) for v in (n, p, k)]
+            subprocess.run([sys.executable, __file__, "--memory", *shape, order], check=True)
+
+
+def table_head(*names):
+    print("| " + " | ".join(names) + " |")
+    print("|---" * len(names) + "|", flush=True)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,10 @@ class DenseDesign final : public RowDesign {
     }
   }
 
+  double entries() const override {
+    return static_cast<double>(rows_) * static_cast<double>(columns());
+  }
+
  protected:
   void read_column(Index j, Index row, Index rows, double* out) const override {
     const double m = mean[j], f = inverse_scale[j];
@@ -65,9 +69,7 @@ class DenseDesign final : public RowDesign {
 
   // Starting a thread costs as much as some hundred thousand multiplications.
   Context worth_sharing(Index width, Context context) const {
-    if (static_cast<double>(rows_) * static_cast<double>(columns()) * (4 + width) < 4e6) {
-      context.threads = 1;
-    }
+    if (entries() * static_cast<double>(4 + width) < 4e6) context.threads = 1;
     return context;
   }
 
@@ -142,19 +144,24 @@ class DenseDesign final : public RowDesign {
 
   // Moments of columns first .. first + count, as the user gave them divided by 2^exponent.
   void take_moments(Index first, Index count, int exponent, Tile& tile, Moments* total) const {
+    std::fill(total, total + count, Moments());
+    if constexpr (std::is_same_v<T, double>) {
+      if (x_.row_stride == 1 && exponent == 0) {  // nothing to bring into order
+        for (Index j = 0; j < count; ++j) {
+          const double* column = x_.at(0, first + j);
+          for (const Stretch& over : stretches_) {
+            total[j].merge(moments(column, over));
+            column += over.rows;
+          }
+        }
+        return;
+      }
+    }
     const std::vector<double> shift(count, 0.0);
     const double factor = std::ldexp(1.0, -exponent);
-    std::fill(total, total + count, Moments());
-    for (Index row = 0; row < rows_; row += kTileRows) {
-      const Stretch over = stretch_at(row);
-      const Strided<T> x = x_at(row, first);
-      if constexpr (std::is_same_v<T, double>) {
-        if (x.row_stride == 1 && exponent == 0) {
-          for (Index j = 0; j < count; ++j) total[j].merge(moments(x.at(0, j), over));
-          continue;
-        }
-      }
-      pack(x, over.rows, count, shift.data(), nullptr, tile);
+    Index row = 0;
+    for (const Stretch& over : stretches_) {
+      pack(x_at(row, first), over.rows, count, shift.data(), nullptr, tile);
       for (Index j = 0; j < count; ++j) {
         double* column = tile.column(j);
         if (exponent != 0) {
@@ -162,6 +169,7 @@ class DenseDesign final : public RowDesign {
         }
         total[j].merge(moments(column, over));
       }
+      row += over.rows;
     }
   }
 

@@ -43,6 +43,12 @@ class Design {
   virtual void gram_columns(const Index* which, Index count, double* const* out,
                             const Context& context) const = 0;
 
+  // out[a * count + b] = G(which[a], which[b]), for a few columns.
+  virtual void cross_products(const Index* which, Index count, double* out) const = 0;
+
+  // Numbers that a pass over X reads.
+  virtual double entries() const = 0;
+
   // With r = y - Z_S beta: fills products = Z_S'r and returns r'r. A design that has no rows
   // returns NaN.
   virtual double residual_products(const std::vector<Index>& support, const double* beta,

@@ -1,11 +1,10 @@
 // Columns of the Gram matrix, made when first needed and kept.
 //
-// A column costs a pass over X, and a pass that makes sixteen costs two or three times one that
-// makes one. So whoever needs a column also says which others look promising, and of those some
-// come along: the more, the better earlier promises were kept. Columns that came along and were not
-// needed are few: they make room for more promising ones. Columns that were needed are kept until
-// the memory bound is reached, the longest unused going first; those in use are never dropped, even
-// beyond it.
+// A column costs a pass over X, and a pass that makes sixteen costs about four times one that makes
+// one. So whoever needs a column also says which others will be needed soon, and those come along.
+// Columns that came along and were not needed are few: the longest waiting make room for new ones.
+// Columns that were needed are kept until the memory bound is reached, the longest unused going
+// first; those in use are never dropped, even beyond it.
 #pragma once
 
 #include <algorithm>
@@ -30,14 +29,13 @@ class GramCache {
 
   bool has(Index j) const { return entries_.count(j) > 0; }
 
-  // Column j, in use until release(j). `promising` is in order, best first.
-  const double* acquire(Index j, const std::vector<Index>& promising) {
+  // Column j, in use until release(j). If it has to be made, `companions` are made with it: columns
+  // that are not here yet, at most kBlockColumns - 1, the likeliest first.
+  const double* acquire(Index j, const std::vector<Index>& companions = {}) {
     auto found = entries_.find(j);
     if (found == entries_.end()) {
-      make(j, promising);
+      make(j, companions);
       found = entries_.find(j);
-    } else if (was_promised(j)) {
-      ++kept_;
     }
     Entry& entry = found->second;
     if (!entry.needed) {
@@ -76,36 +74,9 @@ class GramCache {
     bool needed = false;
   };
 
-  bool was_promised(Index j) const {
-    return std::find(promised_.begin(), promised_.end(), j) != promised_.end();
-  }
-
-  // How many columns to make, given how many of the columns promised last time were needed since:
-  // j itself is one of them if it was promised and not made.
-  Index block_width(Index j) {
-    if (was_promised(j)) ++kept_;
-    // Two to four columns cost the same, so between one and eight there is only four.
-    if (2 * kept_ >= width_) {
-      width_ = width_ == 1 ? 4 : std::min(2 * width_, kBlockColumns);
-    } else if (4 * kept_ < width_) {
-      width_ = width_ <= 4 ? 1 : width_ / 2;
-    }
-    return width_;
-  }
-
-  void make(Index j, const std::vector<Index>& promising) {
-    const Index width = passes_ == 0 ? width_ : block_width(j);
-    promised_ = promising;
-    kept_ = 0;
+  void make(Index j, const std::vector<Index>& companions) {
     std::vector<Index> wanted{j};
-    for (const Index i : promising) {
-      auto found = entries_.find(i);
-      if (found != entries_.end()) {
-        found->second.last_use = ++clock_;
-      } else if (i != j && static_cast<Index>(wanted.size()) < width) {
-        wanted.push_back(i);
-      }
-    }
+    wanted.insert(wanted.end(), companions.begin(), companions.end());
     const Index count = static_cast<Index>(wanted.size());
     std::vector<Values> storage;
     make_room(count, storage);
@@ -115,7 +86,7 @@ class GramCache {
     std::vector<double*> out;
     for (Index b = 0; b < count; ++b) out.push_back(storage[b].get());
     design_.gram_columns(wanted.data(), count, out.data(), context_);
-    // The first is the most promising: it is to be the last to go.
+    // The first is the likeliest to be needed: it is to be the last to go.
     for (Index b = count - 1; b >= 0; --b) {
       Entry entry;
       entry.values = std::move(storage[b]);
@@ -154,9 +125,6 @@ class GramCache {
   Context context_;
   Index bound_;
   Index spare_bound_;
-  Index width_ = 4;
-  Index kept_ = 0;  // promised columns that were needed since
-  std::vector<Index> promised_;
   Index spare_ = 0;  // columns held that nobody has needed yet
   Index made_ = 0;
   Index passes_ = 0;

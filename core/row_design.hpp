@@ -33,13 +33,33 @@ class RowDesign : public Design {
     return rss;
   }
 
+  void cross_products(const Index* which, Index count, double* out) const override {
+    std::vector<double> columns(count * kTileRows);
+    std::fill(out, out + count * count, 0.0);
+    for (Index row = 0; row < rows_; row += kTileRows) {
+      const Index rows = std::min(kTileRows, rows_ - row);
+      for (Index a = 0; a < count; ++a) {
+        read_column(which[a], row, rows, columns.data() + a * kTileRows);
+        for (Index b = 0; b <= a; ++b) {
+          out[a * count + b] +=
+              dot(columns.data() + a * kTileRows, columns.data() + b * kTileRows, rows);
+        }
+      }
+    }
+    for (Index a = 0; a < count; ++a) {
+      for (Index b = 0; b < a; ++b) out[b * count + a] = out[a * count + b];
+    }
+  }
+
  protected:
   RowDesign(Index rows, Index columns, const double* y, const double* weights, bool centred)
       : rows_(rows), y_(y), weights_(weights), centred_(centred) {
     resize(columns);
     Moments total;
     for (Index row = 0; row < rows_; row += kTileRows) {
-      total.merge(moments(y_ + row, stretch_at(row)));
+      stretches_.push_back(stretch(y_ + row, weights_ ? weights_ + row : nullptr,
+                                   std::min(kTileRows, rows_ - row), centred_));
+      total.merge(moments(y_ + row, stretches_.back()));
     }
     weight = total.weight;
     mean_y = total.mean_x;
@@ -53,11 +73,6 @@ class RowDesign : public Design {
       if (weights_) root_weight_[r] = std::sqrt(weights_[r]);
       response_[r] = constant ? 0 : (y_[r] - mean_y) * (weights_ ? root_weight_[r] : 1.0);
     }
-  }
-
-  Stretch stretch_at(Index row) const {
-    return stretch(y_ + row, weights_ ? weights_ + row : nullptr, std::min(kTileRows, rows_ - row),
-                   centred_);
   }
 
   const double* root_weight_at(Index row) const {
@@ -87,7 +102,8 @@ class RowDesign : public Design {
   const double* weights_;
   bool centred_;
   std::vector<double> root_weight_;
-  std::vector<double> response_;  // y of the design: centred, times sqrt(weight)
+  std::vector<Stretch> stretches_;  // of kTileRows rows each
+  std::vector<double> response_;    // y of the design: centred, times sqrt(weight)
 };
 
 }  // namespace ellzero

@@ -90,6 +90,7 @@ struct SbrPath {
 // insertion gain there, that insertion is made, and SBR runs on at the new lam.
 inline SbrPath sbr_path(Support& support, const SbrLimits& limits, double floor,
                         const Context& context, const Progress& progress = {}) {
+  support.expect_gains_above(0);
   SbrPath path;
   double lam = std::numeric_limits<double>::infinity();
   for (;;) {

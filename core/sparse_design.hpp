@@ -60,6 +60,8 @@ class SparseDesign final : public RowDesign {
         });
   }
 
+  double entries() const override { return static_cast<double>(begins_[columns()]); }
+
  protected:
   void read_column(Index j, Index row, Index rows, double* out) const override {
     const double m = mean[j], f = inverse_scale[j];
@@ -77,8 +79,7 @@ class SparseDesign final : public RowDesign {
 
  private:
   Context worth_sharing(Index width, Context context) const {
-    const double entries = static_cast<double>(begins_[columns()]);
-    if (entries * (4 + width) < 4e6) context.threads = 1;
+    if (entries() * static_cast<double>(4 + width) < 4e6) context.threads = 1;
     return context;
   }
 

@@ -37,6 +37,17 @@ class StatisticsDesign final : public Design {
     }
   }
 
+  void cross_products(const Index* which, Index count, double* out) const override {
+    for (Index a = 0; a < count; ++a) {
+      for (Index b = 0; b < count; ++b) {
+        out[a * count + b] =
+            *xx_.at(which[a], which[b]) * inverse_scale[which[a]] * inverse_scale[which[b]];
+      }
+    }
+  }
+
+  double entries() const override { return 0; }
+
   double residual_products(const std::vector<Index>&, const double*, double*,
                            const Context&) const override {
     return std::numeric_limits<double>::quiet_NaN();

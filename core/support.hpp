@@ -106,6 +106,9 @@ class Support {
     return true;
   }
 
+  // Insertions that gain less than this are not to be expected: no need to prepare for them.
+  void expect_gains_above(double gain) { expected_gain_ = gain; }
+
   // Everything anew from the Gram columns: rounding accumulates over flips.
   void refresh();
 
@@ -150,7 +153,8 @@ class Support {
   void update_columns(const std::vector<double>& a, double q, double sign);
   void update_members();
   void account_for(double pivot);
-  std::vector<Index> promising() const;
+  std::vector<Index> likely_after(Index j) const;
+  std::vector<Index> promising(Index j, double& next_score) const;
 
   const Design& design_;
   GramCache& cache_;
@@ -164,6 +168,7 @@ class Support {
   std::vector<double> inverse_diagonal_;
   std::vector<double> c_;
   std::vector<double> d_;  // -infinity for members: adding to it changes nothing
+  double expected_gain_ = 0;
   double drift_ = 0;
   int flips_ = 0;
 };
@@ -233,7 +238,7 @@ inline void Support::account_for(double pivot) {
 
 inline bool Support::insert(Index j) {
   const bool missing = !cache_.has(j);
-  const double* gram = cache_.acquire(j, missing ? promising() : std::vector<Index>());
+  const double* gram = cache_.acquire(j, missing ? likely_after(j) : std::vector<Index>());
   std::vector<double> a;
   double q = 0;
   const double pivot = new_row(j, gram, a, q);
@@ -357,33 +362,89 @@ inline void Support::swap_gains(Index r, double* gain) const {
   }
 }
 
-// The columns that would lower the energy most, best first: those likely to be inserted soon.
-inline std::vector<Index> Support::promising() const {
+// Among the few columns that would lower the energy most, those that still would once j and the
+// others before them are in: by the Schur complement of the support in their Gram matrix. A column
+// counts as likely while it gains more than any column outside these few does now.
+inline std::vector<Index> Support::likely_after(Index j) const {
+  // Below this a pass is about as cheap as looking ahead.
+  constexpr double kEntries = 4e6;
+  if (design_.entries() < kEntries) return {};
+  double outsider = 0;
+  const std::vector<Index> few = promising(j, outsider);
+  const Index count = static_cast<Index>(few.size());
+  std::vector<double> schur(count * count), c(count);
+  design_.cross_products(few.data(), count, schur.data());
+  std::vector<std::vector<double>> w;
+  for (Index a = 0; a < count; ++a) {
+    std::vector<double> cross(size());
+    for (Index s = 0; s < size(); ++s) cross[s] = gram_[s][few[a]];
+    w.push_back(times(cross.data()));
+    c[a] = c_[few[a]];
+    for (Index b = 0; b <= a; ++b) {
+      schur[a * count + b] -= dot(w[a].data(), w[b].data(), size());
+      schur[b * count + a] = schur[a * count + b];
+    }
+    schur[a * count + a] += ridge_of(few[a]);
+  }
+  std::vector<Index> likely;
+  std::vector<char> in(count, 0);
+  for (Index next = 0; next >= 0;) {
+    in[next] = 1;
+    if (few[next] != j) likely.push_back(few[next]);
+    const double pivot = schur[next * count + next];
+    const double step = c[next] / pivot;
+    double best = std::max(outsider, 2 * expected_gain_);
+    const Index inserted = next;
+    next = -1;
+    for (Index a = 0; a < count; ++a) {
+      if (in[a]) continue;
+      const double ratio = schur[a * count + inserted] / pivot;
+      c[a] -= schur[a * count + inserted] * step;
+      for (Index b = 0; b < count; ++b) {
+        if (b != inserted) schur[a * count + b] -= ratio * schur[inserted * count + b];
+      }
+      const double left = schur[a * count + a];
+      if (left > kSpan && c[a] * c[a] / left > best) {
+        best = c[a] * c[a] / left;
+        next = a;
+      }
+    }
+  }
+  return likely;
+}
+
+// j and the columns not in the cache that would lower the energy most, best first; `next_score` is
+// the score (twice the gain) of the best column that is not among them.
+inline std::vector<Index> Support::promising(Index j, double& next_score) const {
   using Scored = std::pair<double, Index>;
-  // A heap with the least of the best on top; of equals the later column is the lesser.
   const auto better = [](const Scored& a, const Scored& b) {
     return a.first > b.first || (a.first == b.first && a.second < b.second);
   };
-  std::vector<Scored> heap;
+  std::vector<Scored> heap;  // the least of the best on top
   double score[kChunk];
   for (Index begin = 0; begin < columns(); begin += kChunk) {
     const Index count = std::min(columns() - begin, kChunk);
     insertion_scores(c_.data() + begin, d_.data() + begin, kSpan, count, score);
     for (Index i = 0; i < count; ++i) {
-      if (score[i] <= 0) continue;
       const Scored entry{score[i], begin + i};
-      if (static_cast<Index>(heap.size()) < kBlockColumns) {
-        heap.push_back(entry);
-        std::push_heap(heap.begin(), heap.end(), better);
-      } else if (better(entry, heap.front())) {
+      const bool full = static_cast<Index>(heap.size()) == kBlockColumns;
+      if (score[i] <= 0 || (full && !better(entry, heap.front()))) continue;
+      if (entry.second == j || cache_.has(entry.second)) continue;
+      heap.push_back(entry);
+      std::push_heap(heap.begin(), heap.end(), better);
+      if (full) {
         std::pop_heap(heap.begin(), heap.end(), better);
-        heap.back() = entry;
-        std::push_heap(heap.begin(), heap.end(), better);
+        heap.pop_back();
       }
     }
   }
   std::sort_heap(heap.begin(), heap.end(), better);
-  std::vector<Index> out;
+  next_score = 0;
+  if (static_cast<Index>(heap.size()) == kBlockColumns) {
+    next_score = heap.back().first;
+    heap.pop_back();
+  }
+  std::vector<Index> out{j};
   for (const auto& entry : heap) out.push_back(entry.second);
   return out;
 }

@@ -66,6 +66,7 @@ nb::tuple solution(Engine& e) {
 nb::tuple sbr(Engine& e, double lam, const std::optional<Vector<bool>>& forced, Index max_size,
               const nb::object& progress) {
   const SbrRun run = e.released([&] {
+    e.support_.expect_gains_above(lam);
     return run_sbr(e.support_, lam, limits_of(forced, max_size), least_gain(e.design_), e.context_,
                    progress_of(progress));
   });
@@ -102,6 +103,24 @@ void move_to(Engine& e, const Vector<Index>& target) {
   });
 }
 
+// Columns of the Gram matrix, a row each; those that are missing are made in one pass.
+nb::object gram_columns(Engine& e, const Vector<Index>& which) {
+  const std::size_t p = e.design_.columns(), count = which.size();
+  std::vector<Index> companions;
+  for (std::size_t b = 1; b < count; ++b) {
+    if (!e.cache_.has(which(b))) companions.push_back(which(b));
+  }
+  std::vector<double> out(count * p);
+  e.released([&] {
+    for (std::size_t b = 0; b < count; ++b) {
+      std::copy_n(e.cache_.acquire(which(b), companions), p, out.data() + b * p);
+      e.cache_.release(which(b));
+    }
+    return 0;
+  });
+  return to_array(out.data(), {count, p});
+}
+
 nb::object swap_gains(Engine& e) {
   const std::size_t k = e.support_.size(), p = e.support_.columns();
   std::vector<double> table(k * p);
@@ -123,13 +142,7 @@ void bind_engine(nb::module_& m) {
       .def("refresh", [](Engine& e) { e.support_.refresh(); })
       .def("move_to", &move_to, nb::arg("target").noconvert())
       .def("drop_unused_columns", [](Engine& e) { e.cache_.clear(); })
-      .def("gram_column",
-           [](Engine& e, Index j) {
-             const double* column = e.released([&] { return e.cache_.acquire(j, {}); });
-             auto out = to_array(column, {static_cast<std::size_t>(e.design_.columns())});
-             e.cache_.release(j);
-             return out;
-           })
+      .def("gram_columns", &gram_columns, nb::arg("which").noconvert())
       .def_prop_ro("members", [](const Engine& e) { return to_array(e.support_.members()); })
       .def_prop_ro("beta", [](const Engine& e) { return to_array(e.support_.beta()); })
       .def_prop_ro("energy", [](const Engine& e) { return e.support_.energy(); })

@@ -21,7 +21,7 @@ def random_table(seed, n=530, p=101):
 
 def gram(design, columns, threads=1):
     engine = make_engine(design, 0.0, threads)
-    return np.array([engine.gram_column(j) for j in columns])
+    return np.vstack([engine.gram_columns(np.array([j])) for j in columns])
 
 
 def layouts(X):
@@ -137,17 +137,37 @@ def test_bits_do_not_depend_on_company_or_eviction(rng, kind, weighted):
     X, y = random_table(3)
     weights = rng.random(len(y)) if weighted else None
     X = sparse_or_not(X, kind)
-    alone = make_engine(make_design(X, y, weights, True, 1), 0.0, 1)
-    columns = np.array([alone.gram_column(j) for j in range(101)])
-    # Inserting brings in others, more or fewer of them.
-    company = make_engine(make_design(X, y, weights, True, 1), 0.0, 1)
-    company.sbr(0.1, None, 30, None)
-    assert company.columns_made > company.passes
-    np.testing.assert_array_equal([company.gram_column(j) for j in range(101)], columns)
-    company.move_to(np.empty(0, dtype=np.int64))
-    company.drop_unused_columns()
-    assert company.columns_held == 0
-    np.testing.assert_array_equal([company.gram_column(j) for j in range(101)], columns)
+    design = make_design(X, y, weights, True, 1)
+    alone = gram(design, range(101))
+    engine = make_engine(design, 0.0, 1)
+    order = rng.permutation(101)
+    for width in range(1, 17):
+        for begin in range(0, 101, width):
+            block = order[begin : begin + width]
+            np.testing.assert_array_equal(engine.gram_columns(block), alone[block])
+        assert engine.passes == -(-101 // width)
+        engine = make_engine(design, 0.0, 1)
+    engine.gram_columns(order[:16])
+    engine.drop_unused_columns()
+    assert engine.columns_held == 0
+    np.testing.assert_array_equal(engine.gram_columns(order[:16]), alone[order[:16]])
+
+
+def test_looking_ahead_makes_fewer_passes_and_changes_nothing():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(600, 7000))
+    y = X[:, ::500].sum(axis=1) + rng.normal(size=600)
+    ahead = make_engine(make_design(X, y, None, True, 1), 0.0, 1)
+    ahead.sbr(50.0, None, 30, None)
+    assert ahead.columns_made >= ahead.members.size == 14
+    assert ahead.passes <= 4
+    step = make_engine(make_design(X, y, None, True, 1), 0.0, 1)
+    for j in ahead.members:
+        step.gram_columns(np.array([j]))
+    step.sbr(50.0, None, 30, None)
+    assert step.passes == 14
+    np.testing.assert_array_equal(step.members, ahead.members)
+    np.testing.assert_array_equal(step.c, ahead.c)
 
 
 @pytest.mark.parametrize("kind", ["C", "F", "sparse"])
