@@ -35,11 +35,9 @@ def check_fit_input(
     # its price: on small tables that is most of what a fit costs.
     if not get_config()["skip_parameter_validation"]:
         constraints = estimator._parameter_constraints
-        validate_parameter_constraints(
-            constraints,
-            {name: getattr(estimator, name) for name in constraints},
-            caller_name=type(estimator).__name__,
-        )
+        values = {name: getattr(estimator, name) for name in constraints}
+        to_check = {n: v for n, v in values.items() if v is not None or None not in constraints[n]}
+        validate_parameter_constraints(constraints, to_check, caller_name=type(estimator).__name__)
     X, y = validate_data(
         estimator,
         X,
