@@ -35,8 +35,8 @@ class DenseDesign final : public RowDesign {
   void gram_columns(const Index* which, Index count, double* const* out,
                     const Context& context) const override {
     for (Index b = 0; b < count; ++b) std::fill(out[b], out[b] + columns(), 0.0);
-    if (count == 1 && (x_.row_stride == 1 || x_.column_stride == 1)) {
-      add_one_product(which[0], out[0], context);
+    if (count <= kUnpackedColumns && (x_.row_stride == 1 || x_.column_stride == 1)) {
+      add_few_products(which, count, out, context);
     } else {
       add_products(which, count, out, context);
     }
@@ -110,24 +110,38 @@ class DenseDesign final : public RowDesign {
     parallel_ranges(panels(), worth_sharing(count, context), work);
   }
 
-  void add_one_product(Index j, double* out, const Context& context) const {
-    std::vector<double> v(rows_);
-    read_column(j, 0, rows_, v.data());
+  // The same for at most kUnpackedColumns columns.
+  void add_few_products(const Index* which, Index count, double* const* out,
+                        const Context& context) const {
     const auto work = [&](Index begin, Index end, auto poll) {
       const Index last = std::min(columns(), end * kTileColumns);
-      // Four columns from top to bottom, or all columns of a stretch of rows: as they lie.
-      const Index step = x_.row_stride == 1 ? 4 : columns();
-      for (Index first = begin * kTileColumns; first < last; first += step) {
-        if (first % kTileColumns == 0 && poll()) return;
-        const Index count = std::min(step, last - first);
-        for (Index row = 0; row < rows_; row += kTileRows) {
-          if (step > 4 && poll()) return;
-          multiply_one(x_at(row, first), std::min(kTileRows, rows_ - row), count,
-                       mean.data() + first, root_weight_at(row), v.data() + row, out + first);
+      // A few columns from top to bottom, or all columns of a stretch of rows: as they lie.
+      const bool upright = x_.row_stride == 1;
+      const Index step = upright ? 3 : columns();
+      const Index stretches = upright ? 8 : 1;
+      std::vector<double> v(count * stretches * kTileRows);
+      const double* v_at[kUnpackedColumns];
+      double* target[kUnpackedColumns];
+      for (Index top = 0; top < rows_; top += stretches * kTileRows) {
+        const Index bottom = std::min(rows_, top + stretches * kTileRows);
+        for (Index b = 0; b < count; ++b) {
+          read_column(which[b], top, bottom - top, v.data() + b * stretches * kTileRows);
+        }
+        for (Index first = begin * kTileColumns; first < last; first += step) {
+          if (first % kTileColumns == 0 && poll()) return;
+          for (Index row = top; row < bottom; row += kTileRows) {
+            for (Index b = 0; b < count; ++b) {
+              v_at[b] = v.data() + b * stretches * kTileRows + (row - top);
+              target[b] = out[b] + first;
+            }
+            multiply_unpacked(x_at(row, first), std::min(kTileRows, rows_ - row),
+                              std::min(step, last - first), mean.data() + first,
+                              root_weight_at(row), v_at, count, target);
+          }
         }
       }
     };
-    parallel_ranges(panels(), worth_sharing(1, context), work);
+    parallel_ranges(panels(), worth_sharing(count, context), work);
   }
 
   // The tile that will be packed next begins at this row and column, if there is one.

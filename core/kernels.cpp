@@ -21,6 +21,12 @@ ELLZERO_INLINE void pack_any(const Strided<T>& x, Index rows, Index columns, con
       const T *x0 = x.at(r, 0), *x1 = x.at(r + 1, 0), *x2 = x.at(r + 2, 0), *x3 = x.at(r + 3, 0);
       double* target = tile.values + r;
       for (Index j = 0; j < block_columns; j += kLanes, target += kLanes * kTileStride) {
+        if (j % (64 / sizeof(T)) == 0) {  // the tile to the right will be next
+          ELLZERO_PREFETCH(x0 + j + kTileColumns);
+          ELLZERO_PREFETCH(x1 + j + kTileColumns);
+          ELLZERO_PREFETCH(x2 + j + kTileColumns);
+          ELLZERO_PREFETCH(x3 + j + kTileColumns);
+        }
         const Lanes m = load(shift + j);
         Lanes z0 = load(x0 + j) - m, z1 = load(x1 + j) - m, z2 = load(x2 + j) - m,
               z3 = load(x3 + j) - m;
@@ -110,53 +116,52 @@ void multiply(const Tile& tile, Index columns, const double* v, Index width, Ind
 
 namespace {
 
-// Rows of a column lie together: four columns at a time, lanes run along the rows.
-template <class T>
+// Rows of a column lie together: three columns at a time, lanes run along the rows.
+template <int N, class T>
 ELLZERO_INLINE void multiply_along_columns(const Strided<T>& x, Index rows, Index columns,
                                            const double* shift, const double* root_weight,
-                                           const double* v, double* out) {
+                                           const double* const* v, double* const* out) {
   const Index whole = rows / kLanes * kLanes;
-  for (Index j = 0; j < columns; j += 4) {
-    const Index last = columns - j < 4 ? columns - j : 4;
-    // Short of four, the last one stands in for the missing.
-    const T* source[4];
-    Lanes m[4], a[4] = {};
-    for (Index k = 0; k < 4; ++k) {
-      const Index column = j + (k < last ? k : last - 1);
-      source[k] = x.at(0, column);
-      m[k] = spread(shift[column]);
-    }
+  for (Index j = 0; j < columns; j += 3) {
+    const Index last = columns - j < 3 ? columns - j : 3;
+    // Short of three, the last one stands in for the missing.
+    const Index second = j + (last > 1 ? 1 : 0), third = j + last - 1;
+    const T *x0 = x.at(0, j), *x1 = x.at(0, second), *x2 = x.at(0, third);
+    const Lanes m0 = spread(shift[j]), m1 = spread(shift[second]), m2 = spread(shift[third]);
+    Lanes a[N][3] = {};
     for (Index r = 0; r < whole; r += kLanes) {
-      const Lanes w = load(v + r);
-      Lanes z0 = load(source[0] + r) - m[0], z1 = load(source[1] + r) - m[1],
-            z2 = load(source[2] + r) - m[2], z3 = load(source[3] + r) - m[3];
+      Lanes z0 = load(x0 + r) - m0, z1 = load(x1 + r) - m1, z2 = load(x2 + r) - m2;
       if (root_weight) {
         const Lanes root = load(root_weight + r);
-        z0 *= root, z1 *= root, z2 *= root, z3 *= root;
+        z0 *= root, z1 *= root, z2 *= root;
       }
-      a[0] += z0 * w, a[1] += z1 * w, a[2] += z2 * w, a[3] += z3 * w;
+      for (int b = 0; b < N; ++b) {
+        const Lanes w = load(v[b] + r);
+        a[b][0] += z0 * w, a[b][1] += z1 * w, a[b][2] += z2 * w;
+      }
     }
     for (Index k = 0; k < last; ++k) {
+      const T* source = x.at(0, j + k);
       for (Index r = whole; r < rows; ++r) {
-        double z = static_cast<double>(source[k][r]) - shift[j + k];
+        double z = static_cast<double>(source[r]) - shift[j + k];
         if (root_weight) z *= root_weight[r];
-        a[k][r - whole] += z * v[r];
+        for (int b = 0; b < N; ++b) a[b][k][r - whole] += z * v[b][r];
       }
-      out[j + k] += sum(a[k]);
+      for (int b = 0; b < N; ++b) out[b][j + k] += sum(a[b][k]);
     }
   }
 }
 
-// Columns of a row lie together: lanes run along the columns, and the partial sums of rows 0, 1, 2,
-// 3 modulo four are kept apart, as the lanes above keep them.
+// Columns of a row lie together, one v: lanes run along the columns, and the partial sums of rows
+// 0, 1, 2, 3 modulo four are kept apart, as the lanes above keep them.
 template <class T>
 ELLZERO_INLINE void multiply_along_rows(const Strided<T>& x, Index rows, Index columns,
                                         const double* shift, const double* root_weight,
                                         const double* v, double* out) {
   constexpr Index kWidth = 512;
-  const Index whole = root_weight ? 0 : rows / kLanes * kLanes;
   double a0[kWidth], a1[kWidth], a2[kWidth], a3[kWidth];
   double* const a[kLanes] = {a0, a1, a2, a3};
+  const Index whole = root_weight ? 0 : rows / kLanes * kLanes;
   for (Index j = 0; j < columns; j += kWidth) {
     const Index count = columns - j < kWidth ? columns - j : kWidth;
     const double* m = shift + j;
@@ -190,29 +195,97 @@ ELLZERO_INLINE void multiply_along_rows(const Strided<T>& x, Index rows, Index c
   }
 }
 
-template <class T>
-ELLZERO_INLINE void multiply_one_any(const Strided<T>& x, Index rows, Index columns,
+// Columns of a row lie together, several v: blocks of four by four are turned in registers.
+template <int N, class T>
+ELLZERO_INLINE void multiply_turning(const Strided<T>& x, Index rows, Index columns,
                                      const double* shift, const double* root_weight,
-                                     const double* v, double* out) {
+                                     const double* const* v, double* const* out) {
+  const Index whole = rows / kLanes * kLanes, blocks = columns / kLanes * kLanes;
+  const auto rest = [&](Index j, Index begin, Lanes* a) {
+    for (Index r = begin; r < rows; ++r) {
+      double z = static_cast<double>(*x.at(r, j)) - shift[j];
+      if (root_weight) z *= root_weight[r];
+      for (int b = 0; b < N; ++b) a[b][r % kLanes] += z * v[b][r];
+    }
+  };
+  for (Index j = 0; j < blocks; j += kLanes) {
+    const Lanes m = load(shift + j);
+    Lanes a0[N] = {}, a1[N] = {}, a2[N] = {}, a3[N] = {};
+    for (Index r = 0; r < whole; r += kLanes) {
+      const T *x0 = x.at(r, j), *x1 = x.at(r + 1, j), *x2 = x.at(r + 2, j), *x3 = x.at(r + 3, j);
+      constexpr Index kAhead = 128 / sizeof(T);
+      ELLZERO_PREFETCH(x0 + kAhead);
+      ELLZERO_PREFETCH(x1 + kAhead);
+      ELLZERO_PREFETCH(x2 + kAhead);
+      ELLZERO_PREFETCH(x3 + kAhead);
+      Lanes z0 = load(x0) - m, z1 = load(x1) - m, z2 = load(x2) - m, z3 = load(x3) - m;
+      transpose(z0, z1, z2, z3);
+      if (root_weight) {
+        const Lanes root = load(root_weight + r);
+        z0 *= root, z1 *= root, z2 *= root, z3 *= root;
+      }
+      for (int b = 0; b < N; ++b) {
+        const Lanes w = load(v[b] + r);
+        a0[b] += z0 * w, a1[b] += z1 * w, a2[b] += z2 * w, a3[b] += z3 * w;
+      }
+    }
+    Lanes* const a[4] = {a0, a1, a2, a3};
+    for (Index k = 0; k < kLanes; ++k) {
+      rest(j + k, whole, a[k]);
+      for (int b = 0; b < N; ++b) out[b][j + k] += sum(a[k][b]);
+    }
+  }
+  for (Index j = blocks; j < columns; ++j) {
+    Lanes a[N] = {};
+    rest(j, 0, a);
+    for (int b = 0; b < N; ++b) out[b][j] += sum(a[b]);
+  }
+}
+
+template <int N, class T>
+ELLZERO_INLINE void multiply_unpacked_n(const Strided<T>& x, Index rows, Index columns,
+                                        const double* shift, const double* root_weight,
+                                        const double* const* v, double* const* out) {
   if (x.row_stride == 1) {
-    multiply_along_columns(x, rows, columns, shift, root_weight, v, out);
+    multiply_along_columns<N>(x, rows, columns, shift, root_weight, v, out);
+  } else if (N == 1) {
+    multiply_along_rows(x, rows, columns, shift, root_weight, v[0], out[0]);
   } else {
-    multiply_along_rows(x, rows, columns, shift, root_weight, v, out);
+    multiply_turning<N>(x, rows, columns, shift, root_weight, v, out);
+  }
+}
+
+template <class T>
+ELLZERO_INLINE void multiply_unpacked_any(const Strided<T>& x, Index rows, Index columns,
+                                          const double* shift, const double* root_weight,
+                                          const double* const* v, Index width, double* const* out) {
+  static_assert(kUnpackedColumns == 4, "as many cases as that");
+  switch (width) {
+    case 1:
+      return multiply_unpacked_n<1>(x, rows, columns, shift, root_weight, v, out);
+    case 2:
+      return multiply_unpacked_n<2>(x, rows, columns, shift, root_weight, v, out);
+    case 3:
+      return multiply_unpacked_n<3>(x, rows, columns, shift, root_weight, v, out);
+    default:
+      return multiply_unpacked_n<4>(x, rows, columns, shift, root_weight, v, out);
   }
 }
 
 }  // namespace
 
 ELLZERO_MULTIVERSION
-void multiply_one(const Strided<double>& x, Index rows, Index columns, const double* shift,
-                  const double* root_weight, const double* v, double* out) {
-  multiply_one_any(x, rows, columns, shift, root_weight, v, out);
+void multiply_unpacked(const Strided<double>& x, Index rows, Index columns, const double* shift,
+                       const double* root_weight, const double* const* v, Index width,
+                       double* const* out) {
+  multiply_unpacked_any(x, rows, columns, shift, root_weight, v, width, out);
 }
 
 ELLZERO_MULTIVERSION
-void multiply_one(const Strided<float>& x, Index rows, Index columns, const double* shift,
-                  const double* root_weight, const double* v, double* out) {
-  multiply_one_any(x, rows, columns, shift, root_weight, v, out);
+void multiply_unpacked(const Strided<float>& x, Index rows, Index columns, const double* shift,
+                       const double* root_weight, const double* const* v, Index width,
+                       double* const* out) {
+  multiply_unpacked_any(x, rows, columns, shift, root_weight, v, width, out);
 }
 
 void Moments::merge(const Moments& other) {

@@ -64,12 +64,16 @@ struct Upcoming {
 void multiply(const Tile& tile, Index columns, const double* v, Index width, Index rows,
               const Upcoming& upcoming, double* const* out);
 
-// The same for one v, straight from x, to the same bits: packing would cost more than the product.
-// Columns must lie together along their rows or along their columns.
-void multiply_one(const Strided<double>& x, Index rows, Index columns, const double* shift,
-                  const double* root_weight, const double* v, double* out);
-void multiply_one(const Strided<float>& x, Index rows, Index columns, const double* shift,
-                  const double* root_weight, const double* v, double* out);
+// out[b][j] += root_weight x (x(:, j) - shift[j])' v[b] for a few v, at most kUnpackedColumns,
+// straight from x and to the same bits: packing would cost more than the product. Either the rows
+// or the columns of x must lie together.
+inline constexpr Index kUnpackedColumns = 4;
+void multiply_unpacked(const Strided<double>& x, Index rows, Index columns, const double* shift,
+                       const double* root_weight, const double* const* v, Index width,
+                       double* const* out);
+void multiply_unpacked(const Strided<float>& x, Index rows, Index columns, const double* shift,
+                       const double* root_weight, const double* const* v, Index width,
+                       double* const* out);
 
 // The rows that the moments of all columns are taken over: y, the weights (null: all ones), the sum
 // of the weights and the weighted mean of y. Without centring the mean is taken as zero.

@@ -52,6 +52,7 @@ struct Lanes {
     for (int i = 0; i < 4; ++i) lane[i] *= o.lane[i];
     return *this;
   }
+  friend Lanes operator+(Lanes a, const Lanes& b) { return a += b; }
   friend Lanes operator-(Lanes a, const Lanes& b) {
     for (int i = 0; i < 4; ++i) a.lane[i] -= b.lane[i];
     return a;
