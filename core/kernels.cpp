@@ -308,18 +308,22 @@ namespace {
 
 ELLZERO_INLINE Lanes weighted(Lanes v, const double* w) { return w ? load(w) * v : v; }
 
-// Weighted mean, to a few ulps of the largest deviation from `shift`.
+// Weighted mean, to a few ulps of the largest deviation from `shift`. Several partial sums, since
+// one addition has to wait for the one before it.
 ELLZERO_INLINE double mean_about(double shift, const double* x, const double* w, double weight,
                                  Index rows) {
+  constexpr int kSums = 4;
   const Lanes m = spread(shift);
-  Lanes even = {}, odd = {};
+  Lanes s[kSums] = {};
   Index r = 0;
-  for (; r + 2 * kLanes <= rows; r += 2 * kLanes) {
-    even += weighted(load(x + r) - m, w ? w + r : w);
-    odd += weighted(load(x + r + kLanes) - m, w ? w + r + kLanes : w);
+  for (; r + kSums * kLanes <= rows; r += kSums * kLanes) {
+    for (int i = 0; i < kSums; ++i) {
+      const Index at = r + i * kLanes;
+      s[i] += weighted(load(x + at) - m, w ? w + at : w);
+    }
   }
-  even += odd;
-  double total = sum(even);
+  s[0] += s[2], s[1] += s[3], s[0] += s[1];
+  double total = sum(s[0]);
   for (; r < rows; ++r) total += (x[r] - shift) * (w ? w[r] : 1.0);
   return shift + total / weight;
 }
@@ -348,18 +352,25 @@ Moments moments(const double* x, const Stretch& over) {
   m.mean_y = over.mean_y;
   const double first = over.centred ? mean_about(0, x, w, over.weight, over.rows) : 0;
   const Lanes mean_x = spread(first), mean_y = spread(over.mean_y);
-  Lanes sum_u = {}, sum_uu = {}, sum_uy = {};
+  constexpr int kSums = 3;
+  Lanes sum_u[kSums] = {}, sum_uu[kSums] = {}, sum_uy[kSums] = {};
   Index r = 0;
-  for (; r + kLanes <= over.rows; r += kLanes) {
-    const Lanes u = load(x + r) - mean_x;
-    const Lanes wu = weighted(u, w ? w + r : w);
-    sum_u += wu;
-    sum_uu += wu * u;
-    sum_uy += wu * (load(over.y + r) - mean_y);
+  for (; r + kSums * kLanes <= over.rows; r += kSums * kLanes) {
+    for (int i = 0; i < kSums; ++i) {
+      const Index at = r + i * kLanes;
+      const Lanes u = load(x + at) - mean_x;
+      const Lanes wu = weighted(u, w ? w + at : w);
+      sum_u[i] += wu;
+      sum_uu[i] += wu * u;
+      sum_uy[i] += wu * (load(over.y + at) - mean_y);
+    }
   }
-  double left = sum(sum_u);
-  m.xx = sum(sum_uu);
-  m.xy = sum(sum_uy);
+  for (int i = 1; i < kSums; ++i) {
+    sum_u[0] += sum_u[i], sum_uu[0] += sum_uu[i], sum_uy[0] += sum_uy[i];
+  }
+  double left = sum(sum_u[0]);
+  m.xx = sum(sum_uu[0]);
+  m.xy = sum(sum_uy[0]);
   for (; r < over.rows; ++r) {
     const double u = x[r] - first, wu = u * (w ? w[r] : 1.0);
     left += wu;

@@ -25,7 +25,7 @@ namespace ellzero {
 inline constexpr std::ptrdiff_t kLanes = 4;
 
 // What follows must be inlined: each clone would pass a vector in registers of its own.
-#if defined(__GNUC__)
+#if defined(__GNUC__) && !defined(ELLZERO_PORTABLE_LANES)
 typedef double Lanes __attribute__((vector_size(32)));
 
 ELLZERO_INLINE Lanes load(const double* from) {
@@ -43,7 +43,8 @@ ELLZERO_INLINE void store(double* to, Lanes v) {
 #else
 struct Lanes {
   double lane[4];
-  double operator[](int i) const { return lane[i]; }
+  double operator[](std::ptrdiff_t i) const { return lane[i]; }
+  double& operator[](std::ptrdiff_t i) { return lane[i]; }
   Lanes& operator+=(const Lanes& o) {
     for (int i = 0; i < 4; ++i) lane[i] += o.lane[i];
     return *this;
@@ -52,7 +53,6 @@ struct Lanes {
     for (int i = 0; i < 4; ++i) lane[i] *= o.lane[i];
     return *this;
   }
-  friend Lanes operator+(Lanes a, const Lanes& b) { return a += b; }
   friend Lanes operator-(Lanes a, const Lanes& b) {
     for (int i = 0; i < 4; ++i) a.lane[i] -= b.lane[i];
     return a;
@@ -73,7 +73,7 @@ ELLZERO_INLINE Lanes spread(double value) { return Lanes{value, value, value, va
 
 // Four rows of four become four columns.
 ELLZERO_INLINE void transpose(Lanes& a, Lanes& b, Lanes& c, Lanes& d) {
-#if defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)
+#if defined(__GNUC__) && !defined(ELLZERO_PORTABLE_LANES) && (defined(__clang__) || __GNUC__ >= 12)
   const Lanes ab_even = __builtin_shufflevector(a, b, 0, 4, 2, 6);
   const Lanes ab_odd = __builtin_shufflevector(a, b, 1, 5, 3, 7);
   const Lanes cd_even = __builtin_shufflevector(c, d, 0, 4, 2, 6);

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-from sklearn.datasets import load_diabetes
 from sklearn.utils import Bunch
 
 # scikit-learn's s1..s6, under the names of the original data
@@ -32,7 +31,9 @@ def load_diabetes_interactions() -> Bunch:
     >>> diabetes.data.shape, diabetes.feature_names[10], diabetes.feature_names[19]
     ((442, 64), 'age^2', 'age:sex')
     """
-    import pandas as pd  # here, so that `import ellzero` does not wait for it
+    # Here, so that `import ellzero` does not wait for them
+    import pandas as pd
+    from sklearn.datasets import load_diabetes
 
     raw, target = load_diabetes(return_X_y=True, scaled=False)
     columns = dict(zip(_NAMES, _centred(raw).T, strict=True))
