@@ -15,17 +15,17 @@ class DenseDesign final : public RowDesign {
               const double* weights, bool centred, const Context& context)
       : RowDesign(rows, columns, y, weights, centred), x_(x) {
     parallel_ranges(panels(), worth_sharing(1, context), [&](Index begin, Index end, auto poll) {
-      Tile tile;
+      const auto tile = std::make_unique<Tile>();  // too large for some stacks
       std::vector<Moments> total(kTileColumns);
       for (Index panel = begin; panel < end; ++panel) {
         if (poll()) return;
         const Index first = panel * kTileColumns, count = panel_width(panel);
-        take_moments(first, count, 0, tile, total.data());
+        take_moments(first, count, 0, *tile, total.data());
         for (Index j = 0; j < count; ++j) {
           if (squares_are_safe(total[j].xx)) {
             set_column(first + j, total[j], 0);
           } else {
-            rescale(first + j, tile);
+            rescale(first + j, *tile);
           }
         }
       }
@@ -78,7 +78,7 @@ class DenseDesign final : public RowDesign {
                     const Context& context) const {
     const Index width = round_up(count, 4);
     const auto work = [&](Index begin, Index end, auto poll) {
-      Tile tile;
+      const auto tile = std::make_unique<Tile>();
       // Whoever reads X along its columns does well to stay in a panel for many rows; whoever reads
       // it along its rows, to go through all panels first.
       const Index stretches = x_.row_stride == 1 ? 8 : 1;
@@ -98,9 +98,9 @@ class DenseDesign final : public RowDesign {
           for (Index b = 0; b < count; ++b) target[b] = out[b] + first;
           for (Index row = top; row < bottom; row += kTileRows) {
             const Index rows = std::min(kTileRows, rows_ - row);
-            pack(x_at(row, first), rows, columns, mean.data() + first, root_weight_at(row), tile);
+            pack(x_at(row, first), rows, columns, mean.data() + first, root_weight_at(row), *tile);
             const bool stay = row + kTileRows < bottom;
-            multiply(tile, columns, v_at(row), width, round_up(rows, kLanes),
+            multiply(*tile, columns, v_at(row), width, round_up(rows, kLanes),
                      stay ? upcoming(row + kTileRows, first) : upcoming(top, first + columns),
                      target.data());
           }
@@ -191,6 +191,7 @@ class DenseDesign final : public RowDesign {
   void rescale(Index j, Tile& tile) {
     double largest = 0;
     for (Index r = 0; r < rows_; ++r) {
+      if (weights_ && weights_[r] == 0) continue;
       largest = std::max(largest, std::fabs(static_cast<double>(*x_.at(r, j))));
     }
     if (largest == 0) return;  // all zero: dead, as resize() left it

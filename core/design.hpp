@@ -27,9 +27,10 @@ struct ColumnOverflow : std::overflow_error {
   Index column;
 };
 
-// A response whose sum of squares is not a number.
-struct ResponseOverflow : std::overflow_error {
-  ResponseOverflow() : std::overflow_error("response") {}
+// A response whose sum of squares is not a number, or has lost its digits to underflow.
+struct ResponseOutOfRange : std::range_error {
+  explicit ResponseOutOfRange(bool large) : std::range_error("response"), too_large(large) {}
+  bool too_large;
 };
 
 class Design {

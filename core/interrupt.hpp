@@ -28,6 +28,7 @@ class Interrupt {
 
   bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
   void stop() { stopped_ = true; }
+  void reset() { stopped_ = false; }
 
  protected:
   virtual bool requested() { return false; }

@@ -84,11 +84,13 @@ void multiply(const Tile& tile, Index columns, const double* v, Index width, Ind
       Lanes a00 = {}, a01 = {}, a02 = {}, a10 = {}, a11 = {}, a12 = {};
       Lanes a20 = {}, a21 = {}, a22 = {}, a30 = {}, a31 = {}, a32 = {};
       for (Index r = 0; r < rows; r += kLanes) {
-        ELLZERO_PREFETCH(next);
-        next += 64;
-        if (next >= end && --runs > 0) {
-          end += upcoming.jump;
-          next = end - upcoming.run;
+        if (runs > 0) {
+          ELLZERO_PREFETCH(next);
+          next += 64;
+          if (next >= end && --runs > 0) {
+            end += upcoming.jump;
+            next = end - upcoming.run;
+          }
         }
         const Lanes x0 = load(x + r), x1 = load(x + s + r), x2 = load(x + 2 * s + r);
         const Lanes w0 = load(w + r);
@@ -116,6 +118,18 @@ void multiply(const Tile& tile, Index columns, const double* v, Index width, Ind
 
 namespace {
 
+// Rows begin .. end of column j into the lanes they belong to.
+template <int N, class T>
+ELLZERO_INLINE void multiply_one_by_one(const Strided<T>& x, Index j, Index begin, Index end,
+                                        const double* shift, const double* root_weight,
+                                        const double* const* v, Lanes* a) {
+  for (Index r = begin; r < end; ++r) {
+    double z = static_cast<double>(*x.at(r, j)) - shift[j];
+    if (root_weight) z *= root_weight[r];
+    for (int b = 0; b < N; ++b) a[b][r % kLanes] += z * v[b][r];
+  }
+}
+
 // Rows of a column lie together: three columns at a time, lanes run along the rows.
 template <int N, class T>
 ELLZERO_INLINE void multiply_along_columns(const Strided<T>& x, Index rows, Index columns,
@@ -128,7 +142,7 @@ ELLZERO_INLINE void multiply_along_columns(const Strided<T>& x, Index rows, Inde
     const Index second = j + (last > 1 ? 1 : 0), third = j + last - 1;
     const T *x0 = x.at(0, j), *x1 = x.at(0, second), *x2 = x.at(0, third);
     const Lanes m0 = spread(shift[j]), m1 = spread(shift[second]), m2 = spread(shift[third]);
-    Lanes a[N][3] = {};
+    Lanes a[3][N] = {};
     for (Index r = 0; r < whole; r += kLanes) {
       Lanes z0 = load(x0 + r) - m0, z1 = load(x1 + r) - m1, z2 = load(x2 + r) - m2;
       if (root_weight) {
@@ -137,17 +151,12 @@ ELLZERO_INLINE void multiply_along_columns(const Strided<T>& x, Index rows, Inde
       }
       for (int b = 0; b < N; ++b) {
         const Lanes w = load(v[b] + r);
-        a[b][0] += z0 * w, a[b][1] += z1 * w, a[b][2] += z2 * w;
+        a[0][b] += z0 * w, a[1][b] += z1 * w, a[2][b] += z2 * w;
       }
     }
     for (Index k = 0; k < last; ++k) {
-      const T* source = x.at(0, j + k);
-      for (Index r = whole; r < rows; ++r) {
-        double z = static_cast<double>(source[r]) - shift[j + k];
-        if (root_weight) z *= root_weight[r];
-        for (int b = 0; b < N; ++b) a[b][k][r - whole] += z * v[b][r];
-      }
-      for (int b = 0; b < N; ++b) out[b][j + k] += sum(a[b][k]);
+      multiply_one_by_one<N>(x, j + k, whole, rows, shift, root_weight, v, a[k]);
+      for (int b = 0; b < N; ++b) out[b][j + k] += sum(a[k][b]);
     }
   }
 }
@@ -201,13 +210,6 @@ ELLZERO_INLINE void multiply_turning(const Strided<T>& x, Index rows, Index colu
                                      const double* shift, const double* root_weight,
                                      const double* const* v, double* const* out) {
   const Index whole = rows / kLanes * kLanes, blocks = columns / kLanes * kLanes;
-  const auto rest = [&](Index j, Index begin, Lanes* a) {
-    for (Index r = begin; r < rows; ++r) {
-      double z = static_cast<double>(*x.at(r, j)) - shift[j];
-      if (root_weight) z *= root_weight[r];
-      for (int b = 0; b < N; ++b) a[b][r % kLanes] += z * v[b][r];
-    }
-  };
   for (Index j = 0; j < blocks; j += kLanes) {
     const Lanes m = load(shift + j);
     Lanes a0[N] = {}, a1[N] = {}, a2[N] = {}, a3[N] = {};
@@ -231,13 +233,13 @@ ELLZERO_INLINE void multiply_turning(const Strided<T>& x, Index rows, Index colu
     }
     Lanes* const a[4] = {a0, a1, a2, a3};
     for (Index k = 0; k < kLanes; ++k) {
-      rest(j + k, whole, a[k]);
+      multiply_one_by_one<N>(x, j + k, whole, rows, shift, root_weight, v, a[k]);
       for (int b = 0; b < N; ++b) out[b][j + k] += sum(a[k][b]);
     }
   }
   for (Index j = blocks; j < columns; ++j) {
     Lanes a[N] = {};
-    rest(j, 0, a);
+    multiply_one_by_one<N>(x, j, 0, rows, shift, root_weight, v, a);
     for (int b = 0; b < N; ++b) out[b][j] += sum(a[b]);
   }
 }

@@ -1,4 +1,4 @@
-// The hot loops, each compiled for several processors. They work on tiles: a few hundred rows of a
+// The hot loops, each compiled with and without AVX2. They work on tiles: a few hundred rows of a
 // few dozen columns, brought into one layout (float64, column by column) whatever the layout of X.
 //
 // Every number they return is computed by the same operations in the same order wherever its column

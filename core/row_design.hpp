@@ -66,7 +66,12 @@ class RowDesign : public Design {
     const double rounding = 8 * std::numeric_limits<double>::epsilon() * std::fabs(mean_y);
     const bool constant = !(std::sqrt(total.xx) > rounding * std::sqrt(weight));
     yy = constant ? 0 : total.xx;
-    if (!std::isfinite(yy)) throw ResponseOverflow();
+    if (!std::isfinite(yy)) throw ResponseOutOfRange(true);
+    double farthest = 0;
+    for (Index r = 0; r < rows_; ++r) {
+      if (!weights_ || weights_[r] > 0) farthest = std::max(farthest, std::fabs(y_[r] - mean_y));
+    }
+    if (yy < 1e-290 && farthest > rounding) throw ResponseOutOfRange(false);
     response_.resize(rows_);
     if (weights_) root_weight_.resize(rows_);
     for (Index r = 0; r < rows_; ++r) {

@@ -33,41 +33,72 @@ struct SbrRun {
 // Energies are known to about this share of y'y/2: what gains less is rounding.
 inline double least_gain(const Design& design) { return 1e-14 * 0.5 * design.yy; }
 
+// The replacement that lowers f most; of equals, the one of the first column.
+struct Replacement {
+  double gain;
+  Index column = -1;
+  Index position = -1;  // in the support, if it is a removal
+};
+
+inline Replacement best_replacement(const Support& support, double lam, const SbrLimits& limits,
+                                    double floor, Support::Candidate& held_back) {
+  Replacement best{floor};
+  held_back = {};
+  const Support::Candidate insertion = support.best_insertion();
+  if (insertion.column >= 0 && insertion.gain - lam > floor) {
+    if (support.size() < limits.max_size) {
+      best = {insertion.gain - lam, insertion.column, -1};
+    } else {
+      held_back = insertion;
+    }
+  }
+  for (Index r = 0; r < support.size(); ++r) {
+    const Index j = support.members()[r];
+    if (limits.is_forced(j)) continue;
+    const double gain = lam - support.removal_cost(r);
+    const double tie = Support::kTie * lam;
+    if (gain > best.gain + tie || (best.column > j && gain > floor && gain > best.gain - tie)) {
+      best = {gain, j, r};
+    }
+  }
+  return best;
+}
+
+// Runs from where the support is.
 inline SbrRun run_sbr(Support& support, double lam, const SbrLimits& limits, double floor,
                       const Context& context, const Progress& progress = {}) {
   SbrRun run;
+  const auto objective = [&] {
+    Index priced = 0;
+    for (const Index j : support.members()) priced += !limits.is_forced(j);
+    return support.energy() + (priced > 0 ? lam * static_cast<double>(priced) : 0.0);
+  };
+  double value = objective();
+  bool fresh = false;  // whether nothing has been flipped since the last refresh
   for (;;) {
     context.check();
     if (progress) progress(support.size());
-    const Support::Candidate insertion = support.best_insertion();
-    double best = floor;
-    Index column = -1, position = -1;
-    run.held_back = {};
-    if (insertion.column >= 0 && insertion.gain - lam > best) {
-      if (support.size() < limits.max_size) {
-        best = insertion.gain - lam;
-        column = insertion.column;
-      } else {
-        run.held_back = insertion;
-      }
-    }
-    for (Index r = 0; r < support.size(); ++r) {
-      const Index j = support.members()[r];
-      if (limits.is_forced(j)) continue;
-      const double gain = lam - support.removal_cost(r);
-      if (gain > best || (gain == best && column >= 0 && j < column)) {
-        best = gain;
-        column = j;
-        position = r;
-      }
-    }
-    if (column < 0) return run;
-    if (position >= 0) {
-      support.remove(position);
-    } else if (!support.insert(column)) {
+    const Replacement best = best_replacement(support, lam, limits, floor, run.held_back);
+    if (best.column < 0) return run;
+    if (best.position >= 0) {
+      support.remove(best.position);
+    } else if (!support.insert(best.column)) {
       continue;  // it depends on the support after all; it is out of the running now
     }
-    ++run.replacements;
+    const double now = objective();
+    if (now < value - 0.5 * floor || (std::isinf(lam) && best.position >= 0)) {
+      value = now;
+      fresh = false;
+      ++run.replacements;
+      continue;
+    }
+    // Among nearly collinear columns rounding can promise a gain that is not there: take it back,
+    // and look once more with everything computed anew.
+    support.flip(best.column);
+    support.refresh();
+    if (fresh) return run;
+    value = objective();
+    fresh = true;
   }
 }
 
@@ -86,11 +117,16 @@ struct SbrPath {
   bool capped = false;  // it ended at max_size, not because nothing was left to insert
 };
 
+inline bool same_set(std::vector<Index> a, std::vector<Index> b) {
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  return a == b;
+}
+
 // SBR by continuation (Soussen, Idier, Duan and Brie 2015): from each stop, lam falls to the best
 // insertion gain there, that insertion is made, and SBR runs on at the new lam.
 inline SbrPath sbr_path(Support& support, const SbrLimits& limits, double floor,
                         const Context& context, const Progress& progress = {}) {
-  support.expect_gains_above(0);
   SbrPath path;
   double lam = std::numeric_limits<double>::infinity();
   for (;;) {
@@ -108,9 +144,18 @@ inline SbrPath sbr_path(Support& support, const SbrLimits& limits, double floor,
       path.stops.pop_back();  // it depends on the support after all: look again
       continue;
     }
-    lam = low;
+    // What the insertion gained, and what its removal would cost, differ by rounding: at a lam
+    // between the two it would be undone at once.
+    const double before_lam = lam;
+    lam = std::min(low, support.removal_cost(support.size() - 1));
     ++path.replacements;
     path.replacements += run_sbr(support, lam, limits, floor, context, progress).replacements;
+    if (same_set(support.members(), path.stops.back().support)) {
+      // Only rounding leads back: the column gains nothing here.
+      path.stops.pop_back();
+      lam = before_lam;
+      support.rule_out(next.column);
+    }
   }
 }
 

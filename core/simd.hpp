@@ -1,12 +1,12 @@
-// Four doubles that are added and multiplied together, and the mark that compiles a hot loop once
-// for every processor that can be told apart when the library is loaded.
+// Four doubles that are added and multiplied together, and the mark that compiles a hot loop twice,
+// for any x86-64 processor and for those with AVX2 and FMA; which one runs is decided at load time.
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
+#include <cstdlib>  // defines __GLIBC__
 
-// Only glibc resolves such clones; elsewhere the baseline is compiled alone.
-#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__)
+// GCC 12 and glibc can do that; elsewhere the baseline is compiled alone.
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && __GNUC__ >= 12
 #define ELLZERO_MULTIVERSION __attribute__((target_clones("default", "arch=x86-64-v3")))
 #else
 #define ELLZERO_MULTIVERSION

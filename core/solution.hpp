@@ -16,8 +16,9 @@ struct Solution {
   double ridge_energy = 0;           // 1/2 sum tau_i beta_i^2
 };
 
-// Normal equations square the condition number. One step of iterative refinement on true residuals
-// gives the digits back, where the design has rows to take residuals of.
+// Normal equations square the condition number. Iterative refinement on true residuals gives the
+// digits back, where the design has rows to take residuals of; a step that does not lower the
+// energy is not taken.
 inline Solution solve(const Design& design, const Support& support, const Context& context) {
   const Index k = support.size();
   std::vector<double> beta = support.beta(), products(k);
@@ -25,12 +26,23 @@ inline Solution solve(const Design& design, const Support& support, const Contex
   if (std::isnan(rss)) {
     rss = std::max(0.0, 2 * (support.energy() - support.ridge_energy(beta)));
   } else if (k > 0) {
-    for (Index s = 0; s < k; ++s) {
-      products[s] -= support.ridge_of(support.members()[s]) * beta[s];
+    double energy = 0.5 * rss + support.ridge_energy(beta);
+    for (int round = 0; round < 3; ++round) {
+      for (Index s = 0; s < k; ++s) {
+        products[s] -= support.ridge_of(support.members()[s]) * beta[s];
+      }
+      std::vector<double> refined = support.solve(products);
+      for (Index s = 0; s < k; ++s) refined[s] += beta[s];
+      const double refined_rss =
+          design.residual_products(support.members(), refined.data(), products.data(), context);
+      const double refined_energy = 0.5 * refined_rss + support.ridge_energy(refined);
+      if (!(refined_energy < energy)) break;
+      const bool settled = energy - refined_energy <= 1e-12 * energy;
+      beta = refined;
+      rss = refined_rss;
+      energy = refined_energy;
+      if (settled) break;
     }
-    const std::vector<double> step = support.solve(products);
-    for (Index s = 0; s < k; ++s) beta[s] += step[s];
-    rss = design.residual_products(support.members(), beta.data(), products.data(), context);
   }
 
   std::vector<Index> order(k);

@@ -15,7 +15,10 @@ class SparseDesign final : public RowDesign {
         values_(values),
         row_of_(row_of),
         begins_(begins) {
-    for (Index r = 0; r < rows; ++r) response_total_ += weighted_response(r);
+    for (Index r = 0; r < rows; ++r) {
+      response_total_ += weighted_response(r);
+      counted_rows_ += !weights || weights[r] > 0;
+    }
     parallel_ranges(columns, worth_sharing(1, context), [&](Index begin, Index end, auto poll) {
       for (Index j = begin; j < end; ++j) {
         if (j % 1024 == 0 && poll()) return;
@@ -28,7 +31,7 @@ class SparseDesign final : public RowDesign {
   // v_b sums to there, which is minus its sum over the others: v_b is centred.
   void gram_columns(const Index* which, Index count, double* const* out,
                     const Context& context) const override {
-    constexpr Index width = kBlockColumns;
+    const Index width = round_up(count, 4);
     std::vector<double> v(rows_ * width, 0.0), column(rows_), left_over(width, 0.0);
     for (Index b = 0; b < count; ++b) {
       context.check();
@@ -44,7 +47,7 @@ class SparseDesign final : public RowDesign {
           for (Index j = begin; j < end; ++j) {
             if (j % 256 == 0 && poll()) return;
             const double m = mean[j];
-            double deviation[width] = {}, sum[width] = {};
+            double deviation[kBlockColumns] = {}, sum[kBlockColumns] = {};
             for (Index e = begins_[j]; e < begins_[j + 1]; ++e) {
               const double x = static_cast<double>(values_[e]) - m;
               const double* row = v.data() + static_cast<Index>(row_of_[e]) * width;
@@ -91,6 +94,7 @@ class SparseDesign final : public RowDesign {
     const Index begin = begins_[j], end = begins_[j + 1];
     double largest = 0;
     for (Index e = begin; e < end; ++e) {
+      if (weights_ && weights_[row_of_[e]] == 0) continue;
       largest = std::max(largest, std::fabs(static_cast<double>(values_[e])));
     }
     if (largest == 0 || std::ilogb(largest) < -1000) return;  // dead, as resize() left it
@@ -103,17 +107,22 @@ class SparseDesign final : public RowDesign {
     Moments m;
     m.weight = weight;
     double present = 0, sum = 0;
+    Index counted = 0;
     for (Index e = begin; e < end; ++e) {
       present += weight_at(row_of_[e]);
+      counted += weight_at(row_of_[e]) > 0;
       sum += weight_at(row_of_[e]) * value(e);
     }
+    // The weight of the rows where x_j is zero; the difference alone would leave rounding where
+    // there are none, and a large mean would blow it up.
+    const double absent = counted == counted_rows_ ? 0 : std::max(0.0, weight - present);
     if (centred_) {
       m.mean_x = sum / weight;
-      double rest = (weight - present) * (0 - m.mean_x);
+      double rest = absent * (0 - m.mean_x);
       for (Index e = begin; e < end; ++e) rest += weight_at(row_of_[e]) * (value(e) - m.mean_x);
       m.mean_x += rest / weight;
     }
-    m.xx = std::max(0.0, weight - present) * m.mean_x * m.mean_x;
+    m.xx = absent * m.mean_x * m.mean_x;
     double response_present = 0;
     for (Index e = begin; e < end; ++e) {
       const Index r = row_of_[e];
@@ -133,6 +142,7 @@ class SparseDesign final : public RowDesign {
   const I* row_of_;
   const I* begins_;
   double response_total_ = 0;
+  Index counted_rows_ = 0;  // of positive weight
 };
 
 }  // namespace ellzero

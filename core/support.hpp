@@ -29,8 +29,11 @@ namespace ellzero {
 
 class Support {
  public:
-  // A column with d_i below this (of G_ii = 1) lies in the span of S, to rounding.
-  static constexpr double kSpan = 1e-12;
+  // A column with d_i below this (of G_ii = 1) counts as lying in the span of S. A Gram matrix
+  // knows d_i to about 1e-16; below this too few of its digits would be right to go on from.
+  static constexpr double kSpan = 1e-9;
+  // Scores closer than this, relatively, are equal but for rounding: the first column wins.
+  static constexpr double kTie = 1e-12;
 
   Support(const Design& design, GramCache& cache, std::vector<double> ridge)
       : design_(design), cache_(cache), ridge_(std::move(ridge)), c_(design.zy) {
@@ -106,6 +109,9 @@ class Support {
     return true;
   }
 
+  // Takes column j out of the running for insertion until it is flipped or refreshed.
+  void rule_out(Index j) { d_[j] = std::min(d_[j], kSpan); }
+
   // Insertions that gain less than this are not to be expected: no need to prepare for them.
   void expect_gains_above(double gain) { expected_gain_ = gain; }
 
@@ -147,7 +153,8 @@ class Support {
   void reserve(Index rows);
   // The row that column j, whose Gram column is `gram`, would append to M, and its q; the pivot d_j
   // is returned: not positive if j depends on the members.
-  double new_row(Index j, const double* gram, std::vector<double>& a, double& q) const;
+  double new_row(Index j, const double* gram, double least_pivot, std::vector<double>& a,
+                 double& q) const;
   void append_row(const std::vector<double>& a, double q);
   // c += sign t q, d += sign t^2 with t = G_{:,S} a
   void update_columns(const std::vector<double>& a, double q, double sign);
@@ -182,15 +189,15 @@ inline void Support::reserve(Index rows) {
   capacity_ = capacity;
 }
 
-inline double Support::new_row(Index j, const double* gram, std::vector<double>& a,
-                               double& q) const {
+inline double Support::new_row(Index j, const double* gram, double least_pivot,
+                               std::vector<double>& a, double& q) const {
   std::vector<double> cross(size());
   for (Index s = 0; s < size(); ++s) cross[s] = gram[members_[s]];
   const std::vector<double> w = times(cross.data());
   const std::vector<double> u = transposed_times(w);
   const double pivot = design_.gram_diagonal(j) + ridge_of(j) - squared(w);
   // Rounding in the Gram matrix moves the pivot by epsilon |u|^2.
-  if (!(pivot > std::max(kSpan, 1e-14 * (1 + squared(u))))) return 0;
+  if (!(pivot > least_pivot * std::max(1.0, 1e-4 * squared(u)))) return 0;
   const double root = std::sqrt(pivot);
   a.assign(size() + 1, 0.0);
   q = design_.zy[j];
@@ -237,14 +244,15 @@ inline void Support::account_for(double pivot) {
 }
 
 inline bool Support::insert(Index j) {
+  if (contains(j)) return false;
   const bool missing = !cache_.has(j);
   const double* gram = cache_.acquire(j, missing ? likely_after(j) : std::vector<Index>());
   std::vector<double> a;
   double q = 0;
-  const double pivot = new_row(j, gram, a, q);
+  const double pivot = new_row(j, gram, kSpan, a, q);
   if (!(pivot > 0)) {
     cache_.release(j);
-    d_[j] = 0;
+    rule_out(j);
     return false;
   }
   append_row(a, q);
@@ -296,8 +304,8 @@ inline void Support::refresh() {
   for (std::size_t s = 0; s < members.size(); ++s) {
     std::vector<double> a;
     double q = 0;
-    if (!(new_row(members[s], gram[s], a, q) > 0)) {
-      // It entered a support of which it was not a combination: rounding says so now.
+    // They passed a stricter test when they entered, with more members before them.
+    if (!(new_row(members[s], gram[s], 1e-3 * kSpan, a, q) > 0)) {
       cache_.release(members[s]);
       continue;
     }
@@ -331,7 +339,7 @@ inline Support::Candidate Support::best_insertion() const {
     const Index count = std::min(columns() - begin, kChunk);
     insertion_scores(c_.data() + begin, d_.data() + begin, kSpan, count, score);
     for (Index i = 0; i < count; ++i) {
-      if (score[i] > highest) {
+      if (score[i] > highest + kTie * std::fabs(highest)) {
         highest = score[i];
         best.column = begin + i;
       }

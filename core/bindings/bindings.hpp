@@ -43,17 +43,21 @@ class PythonInterrupt final : public Interrupt {
   }
 };
 
-// Runs work(context) without the interpreter's lock; a KeyboardInterrupt ends it and propagates.
+// Runs work() without the interpreter's lock; a KeyboardInterrupt ends it and propagates.
 template <class Work>
-auto run_released(int threads, Work&& work) {
-  PythonInterrupt interrupt;
-  const Context context{threads, &interrupt};
+auto run_released(Interrupt& interrupt, Work&& work) {
+  interrupt.reset();
   try {
     nb::gil_scoped_release released;
-    return work(context);
+    return work();
   } catch (const Interrupted&) {
+    if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
     throw nb::python_error();
   }
+}
+
+inline void require(bool sound, const char* message) {
+  if (!sound) throw nb::value_error(message);
 }
 
 void bind_design(nb::module_& m);

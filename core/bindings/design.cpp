@@ -20,20 +20,27 @@ const double* data_or_null(const Weights& weights) { return weights ? weights->d
 
 template <class Make>
 DesignPointer make_design(int threads, Make&& make) {
+  PythonInterrupt interrupt;
+  const Context context{threads, &interrupt};
   try {
-    return run_released(threads, make);
+    return run_released(interrupt, [&] { return make(context); });
   } catch (const ColumnOverflow& error) {
     throw nb::value_error(("X: the values of column " + std::to_string(error.column) +
                            " are too large to be squared and summed; rescale it.")
                               .c_str());
-  } catch (const ResponseOverflow&) {
-    throw nb::value_error("y: its values are too large to be squared and summed; rescale it.");
+  } catch (const ResponseOutOfRange& error) {
+    throw nb::value_error(error.too_large ? "y: its values, or their weights, are too large to be "
+                                            "squared and summed; rescale them."
+                                          : "y: its values, or their weights, are too small to be "
+                                            "squared and summed; rescale them.");
   }
 }
 
 template <class T>
 DesignPointer dense_design(const Matrix<T>& x, const Vector<double>& y, const Weights& weights,
                            bool centred, int threads) {
+  require(x.shape(0) == y.size() && (!weights || weights->size() == y.size()),
+          "as many rows of X as of y and of weights");
   const Strided<T> view{x.data(), static_cast<Index>(x.stride(0)), static_cast<Index>(x.stride(1))};
   return make_design(threads, [&](const Context& context) -> DesignPointer {
     return std::make_unique<DenseDesign<T>>(view, x.shape(0), x.shape(1), y.data(),
@@ -45,6 +52,8 @@ template <class T, class I>
 DesignPointer sparse_design(const Vector<T>& values, const Vector<I>& row_of,
                             const Vector<I>& begins, const Vector<double>& y,
                             const Weights& weights, bool centred, int threads) {
+  require(values.size() == row_of.size() && begins.size() > 0, "a matrix in compressed columns");
+  require(!weights || weights->size() == y.size(), "as many weights as rows");
   return make_design(threads, [&](const Context& context) -> DesignPointer {
     return std::make_unique<SparseDesign<T, I>>(values.data(), row_of.data(), begins.data(),
                                                 y.shape(0), static_cast<Index>(begins.shape(0)) - 1,
@@ -54,26 +63,30 @@ DesignPointer sparse_design(const Vector<T>& values, const Vector<I>& row_of,
 
 DesignPointer statistics_design(const Matrix<double>& xx, const Vector<double>& xy, double yy,
                                 const Vector<double>& mean_x, double mean_y, double weight) {
+  require(xx.shape(0) == xx.shape(1) && xx.shape(0) == xy.size() && xx.shape(0) == mean_x.size(),
+          "as many rows and columns of products as columns");
   const Strided<double> view{xx.data(), static_cast<Index>(xx.stride(0)),
                              static_cast<Index>(xx.stride(1))};
-  return std::make_unique<StatisticsDesign>(view, xy.data(), yy, mean_x.data(), mean_y, weight,
-                                            xx.shape(0));
+  return make_design(1, [&](const Context&) -> DesignPointer {
+    return std::make_unique<StatisticsDesign>(view, xy.data(), yy, mean_x.data(), mean_y, weight,
+                                              xx.shape(0));
+  });
 }
 
 template <class T>
 void bind_dense(nb::module_& m) {
   m.def("dense_design", &dense_design<T>, nb::arg("x").noconvert(), nb::arg("y").noconvert(),
-        nb::arg("weights").none(), nb::arg("centred"), nb::arg("threads"), nb::keep_alive<0, 1>(),
-        nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
+        nb::arg("weights").noconvert().none(), nb::arg("centred"), nb::arg("threads"),
+        nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
 }
 
 template <class T, class I>
 void bind_sparse(nb::module_& m) {
   m.def("sparse_design", &sparse_design<T, I>, nb::arg("values").noconvert(),
         nb::arg("row_of").noconvert(), nb::arg("begins").noconvert(), nb::arg("y").noconvert(),
-        nb::arg("weights").none(), nb::arg("centred"), nb::arg("threads"), nb::keep_alive<0, 1>(),
-        nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(), nb::keep_alive<0, 4>(),
-        nb::keep_alive<0, 5>());
+        nb::arg("weights").noconvert().none(), nb::arg("centred"), nb::arg("threads"),
+        nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
+        nb::keep_alive<0, 4>(), nb::keep_alive<0, 5>());
 }
 
 }  // namespace

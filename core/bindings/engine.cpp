@@ -16,18 +16,20 @@ class Engine {
       : design_(design),
         context_{threads, &interrupt_},
         cache_(design, memory_bound, context_),
-        support_(design, cache_, std::vector<double>(ridge.data(), ridge.data() + ridge.size())) {}
+        support_(design, cache_, std::vector<double>(ridge.data(), ridge.data() + ridge.size())) {
+    require(ridge.size() == 1 || static_cast<Index>(ridge.size()) == design.columns(),
+            "ridge: one number, or one a column");
+  }
 
-  // Runs work() without the interpreter's lock; a KeyboardInterrupt ends it and propagates.
   template <class Work>
   auto released(Work&& work) {
-    try {
-      nb::gil_scoped_release released;
-      return work();
-    } catch (const Interrupted&) {
-      throw nb::python_error();
-    }
+    return run_released(interrupt_, work);
   }
+
+  void require_columns(const Vector<Index>& which) const {
+    for (std::size_t b = 0; b < which.size(); ++b) require_column(which(b));
+  }
+  void require_column(Index j) const { require(j >= 0 && j < design_.columns(), "no such column"); }
 
   const Design& design_;
   PythonInterrupt interrupt_;
@@ -44,8 +46,10 @@ Progress progress_of(const nb::object& callback) {
   };
 }
 
-SbrLimits limits_of(const std::optional<Vector<bool>>& forced, Index max_size) {
+SbrLimits limits_of(const Engine& e, const std::optional<Vector<bool>>& forced, Index max_size) {
   SbrLimits limits;
+  require(!forced || static_cast<Index>(forced->size()) == e.design_.columns(),
+          "forced: a mask, one a column");
   if (forced) limits.forced.assign(forced->data(), forced->data() + forced->size());
   limits.max_size = max_size;
   return limits;
@@ -65,9 +69,10 @@ nb::tuple solution(Engine& e) {
 
 nb::tuple sbr(Engine& e, double lam, const std::optional<Vector<bool>>& forced, Index max_size,
               const nb::object& progress) {
+  const SbrLimits limits = limits_of(e, forced, max_size);
   const SbrRun run = e.released([&] {
     e.support_.expect_gains_above(lam);
-    return run_sbr(e.support_, lam, limits_of(forced, max_size), least_gain(e.design_), e.context_,
+    return run_sbr(e.support_, lam, limits, least_gain(e.design_), e.context_,
                    progress_of(progress));
   });
   return nb::make_tuple(run.replacements, run.held_back.column, run.held_back.gain);
@@ -75,9 +80,10 @@ nb::tuple sbr(Engine& e, double lam, const std::optional<Vector<bool>>& forced, 
 
 nb::tuple path(Engine& e, const std::optional<Vector<bool>>& forced, Index max_size,
                const nb::object& progress) {
+  const SbrLimits limits = limits_of(e, forced, max_size);
   const SbrPath path = e.released([&] {
-    return sbr_path(e.support_, limits_of(forced, max_size), least_gain(e.design_), e.context_,
-                    progress_of(progress));
+    e.support_.expect_gains_above(0);
+    return sbr_path(e.support_, limits, least_gain(e.design_), e.context_, progress_of(progress));
   });
   nb::list stops;
   for (const SbrStop& stop : path.stops) {
@@ -89,6 +95,7 @@ nb::tuple path(Engine& e, const std::optional<Vector<bool>>& forced, Index max_s
 
 // Leaves the engine at the given columns, less those that depend on the ones before them.
 void move_to(Engine& e, const Vector<Index>& target) {
+  e.require_columns(target);
   e.released([&] {
     const Index* begin = target.data();
     const Index* end = begin + target.size();
@@ -106,14 +113,20 @@ void move_to(Engine& e, const Vector<Index>& target) {
 // Columns of the Gram matrix, a row each; those that are missing are made in one pass.
 nb::object gram_columns(Engine& e, const Vector<Index>& which) {
   const std::size_t p = e.design_.columns(), count = which.size();
-  std::vector<Index> companions;
-  for (std::size_t b = 1; b < count; ++b) {
-    if (!e.cache_.has(which(b))) companions.push_back(which(b));
+  e.require_columns(which);
+  require(static_cast<Index>(count) <= kBlockColumns, "too many columns for one pass");
+  std::vector<Index> missing;
+  for (std::size_t b = 0; b < count; ++b) {
+    if (!e.cache_.has(which(b))) missing.push_back(which(b));
   }
   std::vector<double> out(count * p);
   e.released([&] {
+    if (!missing.empty()) {
+      e.cache_.acquire(missing[0], std::vector<Index>(missing.begin() + 1, missing.end()));
+      e.cache_.release(missing[0]);
+    }
     for (std::size_t b = 0; b < count; ++b) {
-      std::copy_n(e.cache_.acquire(which(b), companions), p, out.data() + b * p);
+      std::copy_n(e.cache_.acquire(which(b)), p, out.data() + b * p);
       e.cache_.release(which(b));
     }
     return 0;
@@ -136,9 +149,15 @@ void bind_engine(nb::module_& m) {
            nb::arg("ridge").noconvert(), nb::arg("memory_bound"), nb::arg("threads"),
            nb::keep_alive<1, 2>())
       .def("insert",
-           [](Engine& e, Index j) { return e.released([&] { return e.support_.insert(j); }); })
+           [](Engine& e, Index j) {
+             e.require_column(j);
+             return e.released([&] { return e.support_.insert(j); });
+           })
       .def("flip",
-           [](Engine& e, Index j) { return e.released([&] { return e.support_.flip(j); }); })
+           [](Engine& e, Index j) {
+             e.require_column(j);
+             return e.released([&] { return e.support_.flip(j); });
+           })
       .def("refresh", [](Engine& e) { e.support_.refresh(); })
       .def("move_to", &move_to, nb::arg("target").noconvert())
       .def("drop_unused_columns", [](Engine& e) { e.cache_.clear(); })

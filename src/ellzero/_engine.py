@@ -13,7 +13,7 @@ from ellzero import _core
 
 __all__ = ["make_design", "make_engine", "thread_count"]
 
-# Gram columns kept beyond those in use
+# For Gram columns; those in use are kept even beyond it.
 _CACHE_BYTES = 1e9
 
 
@@ -34,13 +34,23 @@ def make_design(
     fit_intercept: bool,
     threads: int,
 ) -> _core.Design:
-    """Wrap checked data, dense or CSC, float64 or float32, without copying it."""
+    """Wrap checked data, dense or CSC, float64 or float32, without copying it where it can be."""
     if not sparse.issparse(X):
+        if not X.flags.aligned or any(stride % X.itemsize for stride in X.strides):
+            X = np.ascontiguousarray(X)  # a field of a record, say
         return _core.dense_design(X, y, sample_weight, fit_intercept, threads)
-    if not X.has_sorted_indices:
-        X = X.sorted_indices()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    index = np.promote_types(X.indices.dtype, X.indptr.dtype)
     return _core.sparse_design(
-        X.data, X.indices, X.indptr, y, sample_weight, fit_intercept, threads
+        np.ascontiguousarray(X.data),
+        np.ascontiguousarray(X.indices, dtype=index),
+        np.ascontiguousarray(X.indptr, dtype=index),
+        y,
+        sample_weight,
+        fit_intercept,
+        threads,
     )
 
 
