@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -27,31 +28,25 @@ def resolve_columns(
         return np.empty(0, dtype=np.int64)
     if isinstance(columns, str):
         columns = [columns]
-    elif isinstance(columns, (set, frozenset)):
-        columns = sorted(columns)
-    if not isinstance(columns, np.ndarray):
-        columns = list(columns) if np.iterable(columns) else [columns]
-    values = np.asarray(columns)
-    if values.ndim != 1:
-        raise ValueError(f"{argument} must be one-dimensional; got {values.ndim} dimensions.")
-    if values.size == 0:
-        return np.empty(0, dtype=np.int64)
-    if values.dtype == bool:
-        if values.size != n_columns:
+    columns = list(columns)
+    if any(np.ndim(column) for column in columns):
+        raise ValueError(f"{argument} must be one-dimensional; got {columns[:3]!r}.")
+    if all(isinstance(column, (bool, np.bool_)) for column in columns):
+        if columns and len(columns) != n_columns:
             raise ValueError(
-                f"{argument} is a mask of length {values.size}, but X has {n_columns} columns."
+                f"{argument} is a mask of length {len(columns)}, but X has {n_columns} columns."
             )
-        return np.flatnonzero(values).astype(np.int64)
-    if all(isinstance(value, str) for value in columns):
-        return _from_names(argument, list(columns), names)
-    if not np.issubdtype(values.dtype, np.integer):
+        return np.flatnonzero(columns).astype(np.int64)
+    if all(isinstance(column, str) for column in columns):
+        return _from_names(argument, columns, names)
+    if not all(isinstance(column, Integral) for column in columns):
         raise TypeError(
-            f"{argument} must hold column names, integers or a mask; got {list(columns)[:3]!r}."
+            f"{argument} must hold column names, integers or a mask; got {columns[:3]!r}."
         )
-    outside = values[(values < -n_columns) | (values >= n_columns)]
-    if outside.size:
+    outside = [column for column in columns if not -n_columns <= column < n_columns]
+    if outside:
         raise ValueError(f"{argument} names column {outside[0]}, but X has {n_columns} columns.")
-    return _distinct(np.where(values < 0, values + n_columns, values))
+    return _distinct([int(column) % n_columns for column in columns])
 
 
 def _from_names(argument: str, wanted: list[str], names: Sequence[str] | None) -> NDArray[np.int64]:
@@ -63,9 +58,8 @@ def _from_names(argument: str, wanted: list[str], names: Sequence[str] | None) -
     unknown = [name for name in wanted if name not in position]
     if unknown:
         raise ValueError(f"{argument} names column {unknown[0]!r}, which X does not have.")
-    return _distinct(np.array([position[name] for name in wanted]))
+    return _distinct([position[name] for name in wanted])
 
 
-def _distinct(indices: NDArray[Any]) -> NDArray[np.int64]:
-    _, first = np.unique(indices, return_index=True)
-    return indices[np.sort(first)].astype(np.int64)
+def _distinct(indices: list[int]) -> NDArray[np.int64]:
+    return np.array(list(dict.fromkeys(indices)), dtype=np.int64)

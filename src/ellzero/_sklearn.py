@@ -53,6 +53,10 @@ def check_fit_input(
         )
         if not sample_weight.any():
             raise ValueError("sample_weight must not be zero for every row.")
+        with np.errstate(over="ignore"):
+            total = sample_weight.sum()
+        if not np.isfinite(total):
+            raise ValueError("sample_weight is too large to be summed; rescale it.")
         sample_weight = np.ascontiguousarray(sample_weight)
     return X, y, sample_weight
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import check_array, check_X_y
 
 __all__ = ["BernoulliGaussian"]
 
 
 def _check_positive(name: str, value: float) -> float:
-    if not (isinstance(value, (int, float, np.number)) and value > 0 and math.isfinite(value)):
+    if not (isinstance(value, Real) and 0 < value < 1e150):
         raise ValueError(f"{name} must be a positive finite number; got {value!r}.")
     return float(value)
 
@@ -54,9 +56,10 @@ class BernoulliGaussian:
     sigma_beta: float
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.theta, (int, float, np.number)) and 0 < self.theta < 1):
+        if not (isinstance(self.theta, Real) and 0 < self.theta < 1):
             raise ValueError(f"theta must be strictly between 0 and 1; got {self.theta!r}.")
-        if not (isinstance(self.sigma_beta, (int, float, np.number)) and self.sigma_beta > 0):
+        wide = isinstance(self.sigma_beta, Real) and self.sigma_beta == math.inf
+        if not (wide or (isinstance(self.sigma_beta, Real) and 1e-150 < self.sigma_beta < 1e300)):
             raise ValueError(f"sigma_beta must be positive (inf allowed); got {self.sigma_beta!r}.")
 
     def lam(self, sigma_e: float) -> float:
@@ -110,7 +113,12 @@ class BernoulliGaussian:
         >>> BernoulliGaussian(0.1, float("inf")).ridge(1.0)
         0.0
         """
-        return (_check_positive("sigma_e", sigma_e) / float(self.sigma_beta)) ** 2
+        ratio = _check_positive("sigma_e", sigma_e) / float(self.sigma_beta)
+        if ratio > 1e150:
+            raise ValueError(
+                f"sigma_beta is too small beside sigma_e: {self.sigma_beta!r} against {sigma_e!r}."
+            )
+        return ratio**2
 
     def map_objective(self, X: ArrayLike, y: ArrayLike, beta: ArrayLike, sigma_e: float) -> float:
         """Negative log of the joint posterior at ``beta``, times ``sigma_e^2``, up to a constant.
@@ -140,13 +148,8 @@ class BernoulliGaussian:
         >>> round(prior.map_objective([[1.0], [0.0]], [3.0, 1.0], [2.0], sigma_e=1.0), 4)
         3.6972
         """
-        design = np.asarray(X, dtype=np.float64)
-        response = np.asarray(y, dtype=np.float64)
-        coefficients = np.asarray(beta, dtype=np.float64)
-        if design.ndim != 2:
-            raise ValueError(f"X must have two dimensions; got {design.ndim}.")
-        if response.shape != design.shape[:1]:
-            raise ValueError(f"y must have shape {design.shape[:1]}; got {response.shape}.")
+        design, response = check_X_y(X, y, dtype=np.float64, y_numeric=True)
+        coefficients = check_array(beta, dtype=np.float64, ensure_2d=False, input_name="beta")
         if coefficients.shape != design.shape[1:]:
             raise ValueError(f"beta must have shape {design.shape[1:]}; got {coefficients.shape}.")
         residual = response - design @ coefficients

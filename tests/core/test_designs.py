@@ -173,7 +173,7 @@ def test_looking_ahead_makes_fewer_passes_and_changes_nothing():
 @pytest.mark.parametrize("kind", ["C", "F", "sparse"])
 def test_bits_do_not_depend_on_threads(kind):
     rng = np.random.default_rng(5)
-    X = rng.normal(size=(700, 2000)) * (rng.random((700, 2000)) < 0.3)
+    X = rng.normal(size=(700, 4000)) * (rng.random((700, 4000)) < 0.5)
     y = X[:, ::300].sum(axis=1) + rng.normal(size=700)
     X = sparse_or_not(X, kind)
     one, two = (make_engine(make_design(X, y, None, True, t), 0.0, t) for t in (1, 2))
@@ -203,17 +203,65 @@ def test_the_cache_keeps_its_bound():
 
 
 @pytest.mark.parametrize("kind", ["dense", "sparse"])
-def test_a_large_mean_costs_no_digits(rng, kind):
+@pytest.mark.parametrize("weighted", [True, False])
+def test_a_large_mean_costs_no_digits(rng, kind, weighted):
     X = rng.normal(size=(300, 6))
     y = rng.normal(size=300)
     # Shifts that float64 adds to multiples of 2^-20 without rounding
     X = np.round(X * 2**20) / 2**20
     shifted = X + 2.0**27
-    near = make_design(X, y, None, True, 1)
+    weights = rng.random(300) if weighted else None
+    near = make_design(X, y, weights, True, 1)
     table = sparse.csc_array(shifted) if kind == "sparse" else shifted
-    far = make_design(table, y + 2.0**20, None, True, 1)
+    far = make_design(table, y + 2.0**20, weights, True, 1)
     np.testing.assert_allclose(gram(far, range(6)), gram(near, range(6)), atol=1e-12)
     np.testing.assert_allclose(far.zy, near.zy, atol=1e-9)
+
+
+def test_sparse_entries_may_be_out_of_order_and_in_several_parts(rng):
+    X, y = random_table(7, n=60, p=20)
+    halves = sparse.csc_matrix(X)
+    twice = sparse.csc_matrix(
+        (
+            np.repeat(halves.data, 2) / 2,
+            np.repeat(halves.indices, 2),
+            halves.indptr * 2,
+        ),
+        shape=X.shape,
+    )
+    for j in range(20):  # each column backwards
+        part = slice(twice.indptr[j], twice.indptr[j + 1])
+        twice.indices[part] = twice.indices[part][::-1].copy()
+        twice.data[part] = twice.data[part][::-1].copy()
+    twice.has_sorted_indices = False
+    twice.has_canonical_format = False
+    mixed = sparse.csc_matrix(X)
+    mixed.indptr = mixed.indptr.astype(np.int64)
+    expected = gram(make_design(X, y, None, True, 1), range(20))
+    for table in (twice, mixed):
+        np.testing.assert_allclose(
+            gram(make_design(table, y, None, True, 1), range(20)), expected, atol=1e-12
+        )
+    assert twice.nnz == 2 * halves.nnz
+
+
+def test_a_field_of_a_record_as_a_table(rng):
+    records = np.zeros(30, dtype=[("a", "i4"), ("x", "f8", (5,))])
+    records["x"] = rng.normal(size=(30, 5))
+    y = rng.normal(size=30)
+    copied = make_design(records["x"].copy(), y, None, True, 1)
+    np.testing.assert_array_equal(make_design(records["x"], y, None, True, 1).zy, copied.zy)
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
+def test_rows_of_no_weight_do_not_matter_whatever_they_hold(rng, kind):
+    X, y = random_table(8, n=60, p=5)
+    weights = np.r_[np.zeros(20), np.ones(40)]
+    X[:20] = 1e200
+    expected = make_design(X[20:], y[20:], None, True, 1)
+    table = sparse.csc_array(X) if kind == "sparse" else X
+    actual = make_design(table, y, weights, True, 1)
+    np.testing.assert_allclose(actual.zy, expected.zy, rtol=1e-9)
 
 
 def test_extreme_scales_in_one_table(rng):

@@ -3,22 +3,50 @@
 import _thread
 import threading
 
-import numpy as np
 import pytest
 
 from ellzero import L0Regressor
+from ellzero._engine import make_design, make_engine
 
 
-def test_a_keyboard_interrupt_propagates_and_leaves_things_healthy():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 4000))
-    y = rng.normal(size=400)
-    model = L0Regressor(lam=0.0, max_size=399)
-    # Inserting 399 of 4000 columns takes many times as long as the alarm.
-    alarm = threading.Timer(0.2, _thread.interrupt_main)
+@pytest.fixture
+def long_work(rng):
+    """Data on which inserting every column that helps takes many seconds; interrupts it soon."""
+    X, y = rng.normal(size=(1000, 6000)), rng.normal(size=1000)
+    alarm = threading.Timer(0.3, _thread.interrupt_main)
     alarm.start()
+    yield X, y
+    alarm.join()
+
+
+def test_a_keyboard_interrupt_propagates(long_work):
+    X, y = long_work
+    model = L0Regressor(lam=0.0, max_size=999)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
-    alarm.join()
     assert not hasattr(model, "coef_")
     assert L0Regressor(lam=1e9).fit(X, y).support_.size == 0
+
+
+def test_an_engine_can_go_on_after_an_interrupt(long_work):
+    X, y = long_work
+    engine = make_engine(make_design(X, y, None, True, 2), 0.0, 2)
+    with pytest.raises(KeyboardInterrupt):
+        engine.sbr(0.0, None, 999, None)
+    reached = engine.members
+    assert 0 < reached.size < 999
+    engine.sbr(0.0, None, reached.size + 2, None)
+    assert engine.members.size == reached.size + 2
+
+
+def test_an_error_in_a_progress_report_propagates(rng):
+    X, y = rng.normal(size=(50, 20)), rng.normal(size=50)
+    engine = make_engine(make_design(X, y, None, True, 1), 0.0, 1)
+
+    def report(size):
+        if size == 3:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        engine.sbr(0.0, None, 20, report)
+    assert engine.members.size == 3

@@ -42,6 +42,13 @@ def test_seeds():
         ({"n_factors": -1}, "n_factors must"),
         ({"p": 5}, "coefficients must be one-dimensional with at most p=5"),
         ({"snr_db": np.nan}, "snr_db must"),
+        ({"snr_db": -np.inf}, "snr_db must"),
+        ({"snr_db": "a"}, "snr_db must"),
+        ({"n": 2.5}, "n must be"),
+        ({"n": None}, "n must be"),
+        ({"n_factors": 1.5}, "n_factors must be"),
+        ({"coefficients": [np.nan]}, "Input coefficients contains NaN"),
+        ({"coefficients": [1e300]}, "coefficients must be"),
     ],
 )
 def test_bad_arguments(arguments, name):

@@ -93,12 +93,11 @@ def test_equivariance(seed, lam, scales, shuffle):
     np.testing.assert_allclose(tenfold.coef_, 10 * plain.coef_, rtol=1e-8)
 
 
-@pytest.mark.filterwarnings("ignore:25 variables fit y exactly")  # when only 26 rows have weight
 @given(seed=st.integers(0, 1000), lam=st.sampled_from([0.05, "bic", "ebic", "ric"]))
 def test_a_row_of_weight_two_is_the_row_twice(seed, lam):
     X, y = problem(seed)
-    weights = np.random.default_rng(seed).integers(0, 4, size=len(y))
-    weights[0] = 2
+    weights = np.random.default_rng(seed).integers(1, 4, size=len(y))
+    weights[:3] = 0
     weighted = L0Regressor(lam).fit(X, y, sample_weight=weights)
     repeated = L0Regressor(lam).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
     assert weighted.support_.tolist() == repeated.support_.tolist()
@@ -133,14 +132,14 @@ def test_coefficients_are_those_of_least_squares(rng):
 
 
 def test_digits_survive_collinearity(rng):
-    # Normal equations alone would leave about 16 - 2 * 6 digits.
+    # Normal equations alone would leave about 16 - 2 * 4 digits.
     n = 200
     base = rng.normal(size=n)
-    X = np.column_stack([base, base + 1e-5 * rng.normal(size=n)])
+    X = np.column_stack([base, base + 1e-4 * rng.normal(size=n)])
     y = X @ [1.0, 2.0] + 1e-7 * rng.normal(size=n)
     model = L0Regressor(0.0, fit_intercept=False).fit(X, y)
     expected = np.linalg.lstsq(X, y, rcond=None)[0]
-    np.testing.assert_allclose(model.coef_, expected, rtol=1e-8)
+    np.testing.assert_allclose(model.coef_, expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize("lam", [3_578, 5_000, 7_696])

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 
 _PAPER_COEFFICIENTS = (-5, -4, -3, -2, -1, 1, 2, 3, 4, 5)
+
+
+def _check_integer(name: str, value: int, least: int) -> None:
+    if not (isinstance(value, Integral) and value >= least):
+        raise ValueError(f"{name} must be an integer of at least {least}; got {value!r}.")
 
 
 def make_collinear(
@@ -56,20 +63,17 @@ def make_collinear(
     >>> X.shape, y.shape, int((beta != 0).sum())
     ((120, 100), (120,), 10)
     """
-    values = np.asarray(coefficients, dtype=np.float64)
-    if n < 2:
-        raise ValueError(f"n must be at least 2; got {n!r}.")
-    if p < 1:
-        raise ValueError(f"p must be at least 1; got {p!r}.")
-    if n_factors < 0:
-        raise ValueError(f"n_factors must not be negative; got {n_factors!r}.")
-    if values.ndim != 1 or values.size > p:
+    _check_integer("n", n, least=2)
+    _check_integer("p", p, least=1)
+    _check_integer("n_factors", n_factors, least=0)
+    values = check_array(coefficients, dtype=np.float64, ensure_2d=False, input_name="coefficients")
+    if values.ndim != 1 or values.size > p or np.abs(values).max() > 1e100:
         raise ValueError(
-            f"coefficients must be one-dimensional with at most p={p} entries; "
+            f"coefficients must be one-dimensional with at most p={p} entries, none above 1e100; "
             f"got shape {values.shape}."
         )
-    if np.isnan(snr_db):
-        raise ValueError("snr_db must be a number; got nan.")
+    if not (isinstance(snr_db, Real) and snr_db > -1000):
+        raise ValueError(f"snr_db must be a number above -1000; got {snr_db!r}.")
     rng = check_random_state(random_state)
     loadings = rng.standard_normal((p, n_factors))
     # A row L f + u with f and u standard normal has covariance L L' + I.

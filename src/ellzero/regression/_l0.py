@@ -179,7 +179,7 @@ class L0Regressor(SelectingRegressor):
 
         threads = thread_count()
         design = make_design(X, y, sample_weight, self.fit_intercept, threads)
-        engine = make_engine(design, float(self.ridge), threads)
+        engine = make_engine(design, _to_float("ridge", self.ridge), threads)
         if forced.size:
             self._insert_forced(engine, forced, names)
         if isinstance(self.lam, str):
@@ -196,7 +196,8 @@ class L0Regressor(SelectingRegressor):
         return self
 
     def _check_max_size(self, forced: NDArray[np.int64], start: NDArray[np.int64]) -> int:
-        max_size = _DEFAULT_MAX_SIZE if self.max_size is None else int(self.max_size)
+        asked = _DEFAULT_MAX_SIZE if self.max_size is None else int(self.max_size)
+        max_size = min(asked, int(self.n_features_in_))
         if isinstance(self.lam, str) and start.size:
             raise ValueError(
                 f"start needs a number for lam: the path of lam={self.lam!r} has its own start."
@@ -205,7 +206,8 @@ class L0Regressor(SelectingRegressor):
             fixed = np.union1d(forced, start).size
             if fixed > max_size:
                 raise ValueError(
-                    f"always_include and start have {fixed} columns, more than max_size={max_size}."
+                    f"always_include and start have {fixed} columns, more than "
+                    f"max_size={max_size}: give a larger one."
                 )
         return max_size
 
@@ -230,7 +232,7 @@ class L0Regressor(SelectingRegressor):
         names: Any,
     ) -> _Search:
         """Run SBR at a given lam."""
-        lam = float(self.lam)
+        lam = _to_float("lam", self.lam)
         if start.size:
             engine.move_to(np.concatenate([forced, np.setdiff1d(start, forced)]))
         n_iter, held_back, gain = engine.sbr(
@@ -255,6 +257,11 @@ class L0Regressor(SelectingRegressor):
         max_size: int,
     ) -> _Search:
         """Choose among SBR's stops as lam falls, and leave the engine at the chosen one."""
+        if design.weight < 1:
+            raise ValueError(
+                f"sample_weight sums to {design.weight:g}, but lam={self.lam!r} takes the sum for "
+                "the number of rows: rescale it."
+            )
         stops, n_iter, capped = engine.sbr_path(
             _mask(forced, self.n_features_in_),
             max_size,
@@ -266,14 +273,8 @@ class L0Regressor(SelectingRegressor):
             str(self.lam), rss, sizes, design.weight, self.n_features_in_, design.yy
         )
         best = int(np.argmin(values))
-        exact = np.isinf(values)
-        if design.yy > 0 and exact.any() and not _is_saturated(engine):
-            warnings.warn(
-                f"{sizes[exact].min()} variables fit y exactly, which {self.lam} can't judge; "
-                "the model chosen is the best of those that don't: give lam as a number.",
-                UserWarning,
-                stacklevel=3,
-            )
+        if design.yy > 0:
+            self._warn_of_small_rss(values, sizes, best, design.weight)
         support, _, _, low, high = stops[best]
         engine.move_to(support)
         certificate = (
@@ -284,6 +285,26 @@ class L0Regressor(SelectingRegressor):
         if at_cap:
             certificate = f"stopped at max_size={max_size}, where {self.lam} was still least"
         return _Search(_middle(low, high), n_iter, certificate, at_cap)
+
+    def _warn_of_small_rss(
+        self, values: NDArray[np.float64], sizes: NDArray[np.int64], best: int, n: float
+    ) -> None:
+        """Say so where log(RSS) has no bottom: the criteria were made for sizes far below n."""
+        exact = np.isinf(values)
+        if exact.any() and sizes[exact].min() <= n / 2:
+            warnings.warn(
+                f"{sizes[exact].min()} variables fit y exactly, which {self.lam} can't judge; "
+                "the model chosen is the best of those that don't: give lam as a number.",
+                UserWarning,
+                stacklevel=4,
+            )
+        elif sizes[best] > n / 2:
+            warnings.warn(
+                f"{self.lam} chose {sizes[best]} variables for {n:g} rows, where it can't be "
+                "trusted: near as many variables as rows, any y is fitted. Set max_size.",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def _store(
         self,
@@ -363,10 +384,11 @@ def _mask(columns: NDArray[np.int64], n_columns: int) -> NDArray[np.bool_] | Non
     return mask
 
 
-def _is_saturated(engine: _core.Engine) -> bool:
-    """Whether the columns left out depend on those in: any y would then be fitted exactly."""
-    left = engine.d
-    return engine.members.size < left.size and bool((left < 1e-8).all())
+def _to_float(name: str, value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} is too large for a floating-point number.") from None
 
 
 def _middle(low: float, high: float) -> float:
