@@ -1,4 +1,4 @@
-"""Which variables matter, how much, and how sure one can be.
+"""Which variables matter, and how much.
 
 l0-regularised least squares and its Bayesian twin, the spike-and-slab prior, after Polson and Sun,
 "Bayesian l0 Regularized Least Squares".

@@ -59,7 +59,9 @@ class L0Regressor(SelectingRegressor):
         The price of a variable, in squared units of y, from 0 to infinity; or the criterion that is
         minimised along the path of SBR from no variable to ``max_size``. With n the sum of the
         weights, ``BIC(k) = n log(RSS_k / n) + k log n``; EBIC adds ``2 log C(p, k)``; RIC is
-        ``n log(RSS_k / n) + 2 k log p``. Models whose RSS is down to rounding are left out.
+        ``n log(RSS_k / n) + 2 k log p``. Models whose RSS is down to rounding are left out, and
+        a model with more variables than half the rows is warned of: these criteria can't be trusted
+        there.
     ridge : float, default=0.0
         Ridge penalty, for columns of unit norm.
     solver : {"sbr"}, default="sbr"
@@ -69,7 +71,8 @@ class L0Regressor(SelectingRegressor):
         The support to start from, for a number ``lam``. Columns that depend linearly on those
         before them are left out.
     max_size : int, default=None
-        The largest support considered. None means 40, or the rank of X if that is less.
+        The largest support considered. None means 40, or the rank of X if that is less. A model
+        that is stopped by it, not by the rank, is warned of.
     always_include : sequence of names, integers, or mask, default=None
         Columns that are in every support: they don't pay ``lam`` but count towards the size.
     fit_intercept : bool, default=True
@@ -158,8 +161,8 @@ class L0Regressor(SelectingRegressor):
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, p)
-            The columns to choose from. Dense input is not copied, whatever its layout, and sparse
-            input is not made dense; float32 is kept and summed in float64.
+            The columns to choose from. Arrays of floats are not copied, whatever their layout, and
+            sparse input is not made dense; float32 is kept and summed in float64.
         y : array-like of shape (n,)
             The response.
         sample_weight : array-like of shape (n,), default=None
