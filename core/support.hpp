@@ -125,6 +125,7 @@ class Support {
 
  private:
   static constexpr Index kChunk = 512;
+  static constexpr Index kPool = 48;  // columns looked at when looking ahead
   // Flips add up rounding of about epsilon / pivot each: refresh before it could matter.
   static constexpr double kDriftBound = 2e4;
   static constexpr int kFlipBound = 500;
@@ -372,7 +373,8 @@ inline void Support::swap_gains(Index r, double* gain) const {
 
 // Among the few columns that would lower the energy most, those that still would once j and the
 // others before them are in: by the Schur complement of the support in their Gram matrix. A column
-// counts as likely while it gains more than any column outside these few does now.
+// counts as likely while it gains more than half of what any column outside these few gains now:
+// theirs will fall too.
 inline std::vector<Index> Support::likely_after(Index j) const {
   // Below this a pass is about as cheap as looking ahead.
   constexpr double kEntries = 4e6;
@@ -399,9 +401,10 @@ inline std::vector<Index> Support::likely_after(Index j) const {
   for (Index next = 0; next >= 0;) {
     in[next] = 1;
     if (few[next] != j) likely.push_back(few[next]);
+    if (static_cast<Index>(likely.size()) == kBlockColumns - 1) break;
     const double pivot = schur[next * count + next];
     const double step = c[next] / pivot;
-    double best = std::max(outsider, 2 * expected_gain_);
+    double best = std::max(0.5 * outsider, 2 * expected_gain_);
     const Index inserted = next;
     next = -1;
     for (Index a = 0; a < count; ++a) {
@@ -435,7 +438,7 @@ inline std::vector<Index> Support::promising(Index j, double& next_score) const 
     insertion_scores(c_.data() + begin, d_.data() + begin, kSpan, count, score);
     for (Index i = 0; i < count; ++i) {
       const Scored entry{score[i], begin + i};
-      const bool full = static_cast<Index>(heap.size()) == kBlockColumns;
+      const bool full = static_cast<Index>(heap.size()) == kPool;
       if (score[i] <= 0 || (full && !better(entry, heap.front()))) continue;
       if (entry.second == j || cache_.has(entry.second)) continue;
       heap.push_back(entry);
@@ -448,7 +451,7 @@ inline std::vector<Index> Support::promising(Index j, double& next_score) const 
   }
   std::sort_heap(heap.begin(), heap.end(), better);
   next_score = 0;
-  if (static_cast<Index>(heap.size()) == kBlockColumns) {
+  if (static_cast<Index>(heap.size()) == kPool) {
     next_score = heap.back().first;
     heap.pop_back();
   }
