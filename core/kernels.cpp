@@ -1,5 +1,7 @@
 #include "kernels.hpp"
 
+#include <limits>
+
 namespace ellzero {
 namespace {
 
@@ -426,6 +428,19 @@ void insertion_scores(const double* c, const double* d, double floor, Index coun
     const bool open = d[i] > floor;
     const double ratio = c[i] * c[i] / (open ? d[i] : 1.0);
     score[i] = open ? ratio : -1.0;
+  }
+}
+
+ELLZERO_MULTIVERSION
+void swap_scores(const double* c, const double* d, const double* t, double rho, double floor,
+                 Index count, double* score) {
+  constexpr double kClosed = -std::numeric_limits<double>::infinity();
+  for (Index i = 0; i < count; ++i) {
+    const double moved = c[i] + t[i] * rho;
+    const double left = d[i] + t[i] * t[i];
+    const bool open = left > floor;
+    const double gained = moved * moved / (open ? left : 1.0) - rho * rho;
+    score[i] = open ? gained : kClosed;
   }
 }
 

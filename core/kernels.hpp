@@ -110,6 +110,11 @@ void apply_flip(const double* t, double q, double sign, Index count, double* c, 
 // score[i] = c[i]^2 / d[i] where d[i] > floor, else -1.
 void insertion_scores(const double* c, const double* d, double floor, Index count, double* score);
 
+// score[i] = (c[i] + t[i] rho)^2 / (d[i] + t[i]^2) - rho^2, twice what swapping the member of rho
+// and t for column i would gain; -infinity where d[i] + t[i]^2 <= floor.
+void swap_scores(const double* c, const double* d, const double* t, double rho, double floor,
+                 Index count, double* score);
+
 double dot(const double* a, const double* b, Index count);
 
 }  // namespace ellzero

@@ -99,6 +99,15 @@ class Support {
   // -infinity where i is a member or would depend on the others.
   void swap_gains(Index position, double* gain) const;
 
+  struct Swap {
+    Index position = -1;
+    Index column = -1;
+    double gain = 0;
+  };
+  // The swap that lowers the energy most; position -1 if none does. `forced` marks columns that
+  // stay (empty for none).
+  Swap best_swap(const std::vector<char>& forced) const;
+
   // False, and nothing changed, if column j is down to rounding in the span of the support.
   bool insert(Index j);
   void remove(Index position);
@@ -151,6 +160,9 @@ class Support {
     return out;
   }
 
+  // What a swap of member r is made of: rho_r = beta_r / sqrt([A^-1]_rr), and the row a with
+  // T_{:,r} = G_{:,S} a = G_{:,S} A^-1 e_r / sqrt([A^-1]_rr).
+  void swap_row(Index r, std::vector<double>& a, double& rho) const;
   void reserve(Index rows);
   // The row that column j, whose Gram column is `gram`, would append to M, and its q; the pivot d_j
   // is returned: not positive if j depends on the members.
@@ -350,25 +362,47 @@ inline Support::Candidate Support::best_insertion() const {
   return best;
 }
 
-// Swapping r for i gains 1/2 ((c_i + T_ir rho_r)^2 / (d_i + T_ir^2) - rho_r^2), with
-// rho_r = beta_r / sqrt([A^-1]_rr) and T_{:,r} = G_{:,S} A^-1 e_r / sqrt([A^-1]_rr).
-inline void Support::swap_gains(Index r, double* gain) const {
+inline void Support::swap_row(Index r, std::vector<double>& a, double& rho) const {
   const double root = std::sqrt(inverse_diagonal_[r]);
-  const double rho = beta_[r] / root;
+  rho = beta_[r] / root;
   std::vector<double> unit(size(), 0.0);
   unit[r] = 1 / root;
-  const std::vector<double> a = solve(unit);
+  a = solve(unit);
+}
+
+inline void Support::swap_gains(Index r, double* gain) const {
+  std::vector<double> a;
+  double rho = 0;
+  swap_row(r, a, rho);
   double t[kChunk];
   for (Index begin = 0; begin < columns(); begin += kChunk) {
     const Index end = std::min(columns(), begin + kChunk);
     combine(gram_.data(), a.data(), size(), begin, end, t);
-    for (Index i = begin; i < end; ++i) {
-      const double moved = c_[i] + t[i - begin] * rho;
-      const double left = d_[i] + t[i - begin] * t[i - begin];
-      gain[i] = left > kSpan ? 0.5 * (moved * moved / left - rho * rho)
-                             : -std::numeric_limits<double>::infinity();
+    swap_scores(c_.data() + begin, d_.data() + begin, t, rho, kSpan, end - begin, gain + begin);
+  }
+  for (Index i = 0; i < columns(); ++i) gain[i] *= 0.5;
+}
+
+inline Support::Swap Support::best_swap(const std::vector<char>& forced) const {
+  std::vector<std::vector<double>> a(size());
+  std::vector<double> rho(size());
+  for (Index r = 0; r < size(); ++r) swap_row(r, a[r], rho[r]);
+  Swap best;
+  double t[kChunk], score[kChunk];
+  // Chunks outside, so that the Gram columns stay in the cache while every member is tried.
+  for (Index begin = 0; begin < columns(); begin += kChunk) {
+    const Index end = std::min(columns(), begin + kChunk);
+    for (Index r = 0; r < size(); ++r) {
+      if (!forced.empty() && forced[members_[r]]) continue;
+      combine(gram_.data(), a[r].data(), size(), begin, end, t);
+      swap_scores(c_.data() + begin, d_.data() + begin, t, rho[r], kSpan, end - begin, score);
+      for (Index i = 0; i < end - begin; ++i) {
+        if (score[i] > best.gain + kTie * best.gain) best = {r, begin + i, score[i]};
+      }
     }
   }
+  best.gain *= 0.5;
+  return best;
 }
 
 }  // namespace ellzero

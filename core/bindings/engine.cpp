@@ -1,4 +1,5 @@
 // The engine as Python sees it: one Gram cache, one support, and the drivers as methods.
+#include "../frontier.hpp"
 #include "../sbr.hpp"
 #include "../solution.hpp"
 #include "bindings.hpp"
@@ -141,6 +142,38 @@ nb::object swap_gains(Engine& e) {
   return to_array(table.data(), {k, p});
 }
 
+// A frontier on an engine, which it moves about.
+class EngineFrontier {
+ public:
+  EngineFrontier(Engine& engine, const std::optional<Vector<bool>>& forced, bool swaps)
+      : engine_(engine),
+        frontier_(engine.support_, limits_of(engine, forced, 0).forced, swaps,
+                  least_gain(engine.design_)) {}
+
+  void grow(Index max_size, const nb::object& progress) {
+    engine_.released([&] {
+      engine_.support_.expect_gains_above(0);
+      frontier_.grow(max_size, engine_.context_, progress_of(progress));
+      return 0;
+    });
+  }
+
+  nb::list models() const {
+    nb::list out;
+    for (std::size_t k = frontier_.least_size(); k < frontier_.models().size(); ++k) {
+      const Frontier::Model& model = frontier_.models()[k];
+      out.append(nb::make_tuple(to_array(model.support), model.energy));
+    }
+    return out;
+  }
+
+  Index tried() const { return frontier_.tried(); }
+
+ private:
+  Engine& engine_;
+  Frontier frontier_;
+};
+
 }  // namespace
 
 void bind_engine(nb::module_& m) {
@@ -189,6 +222,13 @@ void bind_engine(nb::module_& m) {
       .def("sbr_path", &path, nb::arg("forced").none(), nb::arg("max_size"),
            nb::arg("progress").none())
       .def("solution", &solution);
+
+  nb::class_<EngineFrontier>(m, "Frontier")
+      .def(nb::init<Engine&, const std::optional<Vector<bool>>&, bool>(), nb::arg("engine"),
+           nb::arg("forced").none(), nb::arg("swaps"), nb::keep_alive<1, 2>())
+      .def("grow", &EngineFrontier::grow, nb::arg("max_size"), nb::arg("progress").none())
+      .def_prop_ro("tried", &EngineFrontier::tried)
+      .def("models", &EngineFrontier::models);
 }
 
 }  // namespace ellzero
