@@ -4,8 +4,9 @@
 //
 // is approached from above: a table holds one support a size, and every support in it is tried,
 // once it is new, for its best insertion, removal and swap; each of these that beats the table's
-// support of its size takes its place. It ends when the table is closed: no insertion, removal or
-// swap of any support in it improves any support in it.
+// support of its size takes its place. When the table is closed, so that no insertion, removal or
+// swap of any support in it improves any support in it, short walks through worse supports look for
+// a way on; it ends when they find none.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +22,9 @@ class Frontier {
   struct Model {
     std::vector<Index> support;
     double energy = std::numeric_limits<double>::infinity();
-    bool tried = false;    // whether its neighbours have been looked at
-    bool swapped = false;  // those by a swap too
+    bool tried = false;     // whether its neighbours have been looked at
+    bool swapped = false;   // those by a swap too
+    bool wandered = false;  // whether walks have set out from it
   };
 
   // The support stands at the forced columns.
@@ -30,7 +32,7 @@ class Frontier {
       : support_(support), limits_{std::move(forced), 0}, swaps_(swaps), floor_(floor) {
     least_ = support_.size();
     models_.resize(least_ + 1);
-    models_[least_] = {support_.members(), support_.energy(), false};
+    models_[least_] = {support_.members(), support_.energy()};
   }
 
   // Extends the table to max_size, or as far as columns can be inserted, and closes it.
@@ -43,7 +45,9 @@ class Frontier {
     close(false, context, progress);
     if (swaps_) {
       for (Model& model : models_) model.tried = model.swapped;
-      close(true, context, progress);
+      do {
+        close(true, context, progress);
+      } while (wander(context, progress));
     }
     while (models_.back().support.empty() && static_cast<Index>(models_.size()) > least_ + 1) {
       models_.pop_back();  // the rank is less than that
@@ -55,6 +59,8 @@ class Frontier {
   Index tried() const { return tried_; }
 
  private:
+  static constexpr Index kSteps = 3;
+
   void close(bool with_swaps, const Context& context, const Progress& progress) {
     const Index last = static_cast<Index>(models_.size()) - 1;
     for (bool any = true; any;) {
@@ -62,6 +68,52 @@ class Frontier {
       for (Index k = least_; k <= last; ++k) any |= settle(k, with_swaps, context, progress);
       for (Index k = last; k >= least_; --k) any |= settle(k, with_swaps, context, progress);
     }
+  }
+
+  // From every support not yet left that way: a few best insertions and then as many cheapest
+  // removals, and the other way round. What is met on the way may beat the table although the first
+  // step did not. True if anything did.
+  bool wander(const Context& context, const Progress& progress) {
+    bool any = false;
+    const Index last = static_cast<Index>(models_.size()) - 1;
+    for (Index k = least_; k <= last; ++k) {
+      if (models_[k].wandered || models_[k].support.empty()) continue;
+      context.check();
+      if (progress) progress(k);
+      models_[k].wandered = true;
+      const std::vector<Index> home = models_[k].support;
+      for (const bool up : {true, false}) {
+        stand_at(home);
+        any |= walk(up, kSteps);
+        any |= walk(!up, kSteps);
+      }
+    }
+    return any;
+  }
+
+  bool walk(bool up, Index steps) {
+    bool any = false;
+    for (Index step = 0; step < steps; ++step) {
+      if (up) {
+        const Support::Candidate best = support_.best_insertion();
+        if (best.column < 0 || !support_.insert(best.column)) return any;
+      } else {
+        const Index cheapest = cheapest_removal();
+        if (cheapest < 0) return any;
+        support_.remove(cheapest);
+      }
+      any |= offer(support_.members(), support_.energy());
+    }
+    return any;
+  }
+
+  Index cheapest_removal() const {
+    Index cheapest = -1;
+    for (Index r = 0; r < support_.size(); ++r) {
+      if (limits_.is_forced(support_.members()[r])) continue;
+      if (cheapest < 0 || support_.removal_cost(r) < support_.removal_cost(cheapest)) cheapest = r;
+    }
+    return cheapest;
   }
 
   // Tries the support of size k, and again while a swap betters it. False if there is nothing new.
@@ -95,10 +147,12 @@ class Frontier {
     for (const Index j : target) support_.insert(j);
   }
 
-  void offer(std::vector<Index> support, double energy) {
+  bool offer(std::vector<Index> support, double energy) {
+    if (support.size() >= models_.size()) return false;
     Model& model = models_[support.size()];
-    if (!(energy < model.energy - floor_ - 1e-12 * std::min(energy, model.energy))) return;
-    model = {std::move(support), energy, false};
+    if (!(energy < model.energy - floor_ - 1e-12 * std::min(energy, model.energy))) return false;
+    model = {std::move(support), energy};
+    return true;
   }
 
   void try_insertion(Index k) {
@@ -111,12 +165,7 @@ class Frontier {
   }
 
   void try_removals(Index k) {
-    if (k == least_) return;
-    Index cheapest = -1;
-    for (Index r = 0; r < k; ++r) {
-      if (limits_.is_forced(support_.members()[r])) continue;
-      if (cheapest < 0 || support_.removal_cost(r) < support_.removal_cost(cheapest)) cheapest = r;
-    }
+    const Index cheapest = k > least_ ? cheapest_removal() : -1;
     if (cheapest < 0) return;
     std::vector<Index> smaller = support_.members();
     smaller.erase(smaller.begin() + cheapest);
