@@ -59,7 +59,7 @@ class Frontier {
   Index tried() const { return tried_; }
 
  private:
-  static constexpr Index kSteps = 3;
+  static constexpr Index kSteps = 2;
 
   void close(bool with_swaps, const Context& context, const Progress& progress) {
     const Index last = static_cast<Index>(models_.size()) - 1;
@@ -70,14 +70,14 @@ class Frontier {
     }
   }
 
-  // From every support not yet left that way: a few best insertions and then as many cheapest
-  // removals, and the other way round. What is met on the way may beat the table although the first
-  // step did not. True if anything did.
+  // Sets out from every support not yet left that way, and offers what is met: the best insertions
+  // and then as many cheapest removals; the other way round; and a start with the second or third
+  // best insertion instead. True if anything beats the table.
   bool wander(const Context& context, const Progress& progress) {
     bool any = false;
-    const Index last = static_cast<Index>(models_.size()) - 1;
-    for (Index k = least_; k <= last; ++k) {
-      if (models_[k].wandered || models_[k].support.empty()) continue;
+    for (Index k = least_; k < static_cast<Index>(models_.size()); ++k) {
+      if (models_[k].wandered || models_[k].energy == std::numeric_limits<double>::infinity())
+        continue;
       context.check();
       if (progress) progress(k);
       models_[k].wandered = true;
@@ -87,8 +87,30 @@ class Frontier {
         any |= walk(up, kSteps);
         any |= walk(!up, kSteps);
       }
+      stand_at(home);
+      for (const Index i : runners_up()) {
+        stand_at(home);
+        if (!support_.insert(i)) continue;
+        any |= offer(support_.members(), support_.energy());
+        any |= walk(true, 1);
+        any |= walk(false, 2);
+      }
     }
     return any;
+  }
+
+  // The columns whose insertion is second and third best.
+  std::vector<Index> runners_up() const {
+    std::vector<double> gains(support_.columns());
+    support_.insertion_gains(gains.data());
+    std::vector<Index> order;
+    for (int place = 0; place < 3; ++place) {
+      const auto best = std::max_element(gains.begin(), gains.end());
+      if (best == gains.end() || !(*best > 0)) break;
+      if (place > 0) order.push_back(best - gains.begin());
+      *best = -1;
+    }
+    return order;
   }
 
   bool walk(bool up, Index steps) {
