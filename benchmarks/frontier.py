@@ -24,7 +24,7 @@ SEEDS = range(20)
 
 
 def make_problem(seed, n, p, rho, snr):
-    """Columns with correlation rho^|i-j|, ten coefficients +-U(.5, 1.5), var(Xb) / sigma^2 = snr."""
+    """Columns with correlation rho^|i-j|, ten coefficients +-U(.5, 1.5), var(Xb) = snr sigma^2."""
     rng = np.random.default_rng(seed)
     X = np.empty((n, p))
     X[:, 0] = rng.normal(size=n)
