@@ -1,0 +1,170 @@
+#include <limits>
+
+#include "kernels.hpp"
+
+namespace ellzero {
+
+void Moments::merge(const Moments& other) {
+  if (other.weight == 0) return;
+  if (weight == 0) {
+    *this = other;
+    return;
+  }
+  const double total = weight + other.weight;
+  const double dx = other.mean_x - mean_x, dy = other.mean_y - mean_y;
+  const double share = other.weight / total;
+  xx += other.xx + dx * dx * weight * share;
+  xy += other.xy + dx * dy * weight * share;
+  mean_x += dx * share;
+  mean_y += dy * share;
+  weight = total;
+}
+
+namespace {
+
+ELLZERO_INLINE Lanes weighted(Lanes v, const double* w) { return w ? load(w) * v : v; }
+
+// Weighted mean, to a few ulps of the largest deviation from `shift`. Several partial sums, since
+// one addition has to wait for the one before it.
+ELLZERO_INLINE double mean_about(double shift, const double* x, const double* w, double weight,
+                                 Index rows) {
+  constexpr int kSums = 4;
+  const Lanes m = spread(shift);
+  Lanes s[kSums] = {};
+  Index r = 0;
+  for (; r + kSums * kLanes <= rows; r += kSums * kLanes) {
+    for (int i = 0; i < kSums; ++i) {
+      const Index at = r + i * kLanes;
+      s[i] += weighted(load(x + at) - m, w ? w + at : w);
+    }
+  }
+  s[0] += s[2], s[1] += s[3], s[0] += s[1];
+  double total = sum(s[0]);
+  for (; r < rows; ++r) total += (x[r] - shift) * (w ? w[r] : 1.0);
+  return shift + total / weight;
+}
+
+}  // namespace
+
+ELLZERO_MULTIVERSION
+Stretch stretch(const double* y, const double* w, Index rows, bool centred) {
+  Stretch over{y, w, rows, centred, static_cast<double>(rows), 0};
+  if (w) {
+    over.weight = 0;
+    for (Index r = 0; r < rows; ++r) over.weight += w[r];
+  }
+  if (centred && over.weight > 0) {
+    over.mean_y = mean_about(mean_about(0, y, w, over.weight, rows), y, w, over.weight, rows);
+  }
+  return over;
+}
+
+ELLZERO_MULTIVERSION
+Moments moments(const double* x, const Stretch& over) {
+  Moments m;
+  m.weight = over.weight;
+  if (m.weight == 0) return m;
+  const double* w = over.w;
+  m.mean_y = over.mean_y;
+  const double first = over.centred ? mean_about(0, x, w, over.weight, over.rows) : 0;
+  const Lanes mean_x = spread(first), mean_y = spread(over.mean_y);
+  constexpr int kSums = 3;
+  Lanes sum_u[kSums] = {}, sum_uu[kSums] = {}, sum_uy[kSums] = {};
+  Index r = 0;
+  for (; r + kSums * kLanes <= over.rows; r += kSums * kLanes) {
+    for (int i = 0; i < kSums; ++i) {
+      const Index at = r + i * kLanes;
+      const Lanes u = load(x + at) - mean_x;
+      const Lanes wu = weighted(u, w ? w + at : w);
+      sum_u[i] += wu;
+      sum_uu[i] += wu * u;
+      sum_uy[i] += wu * (load(over.y + at) - mean_y);
+    }
+  }
+  for (int i = 1; i < kSums; ++i) {
+    sum_u[0] += sum_u[i], sum_uu[0] += sum_uu[i], sum_uy[0] += sum_uy[i];
+  }
+  double left = sum(sum_u[0]);
+  m.xx = sum(sum_uu[0]);
+  m.xy = sum(sum_uy[0]);
+  for (; r < over.rows; ++r) {
+    const double u = x[r] - first, wu = u * (w ? w[r] : 1.0);
+    left += wu;
+    m.xx += wu * u;
+    m.xy += wu * (over.y[r] - over.mean_y);
+  }
+  if (over.centred) {
+    // What the rounding of the first mean left. The deviations of y sum to rounding, so xy needs
+    // no such correction.
+    const double correction = left / m.weight;
+    m.mean_x = first + correction;
+    m.xx = m.xx > left * correction ? m.xx - left * correction : 0;
+  }
+  return m;
+}
+
+ELLZERO_MULTIVERSION
+void combine(const double* const* columns, const double* coefficients, Index count, Index begin,
+             Index end, double* out) {
+  const Index length = end - begin;
+  for (Index i = 0; i < length; ++i) out[i] = 0;
+  Index s = 0;
+  for (; s + 4 <= count; s += 4) {
+    const double *g0 = columns[s] + begin, *g1 = columns[s + 1] + begin,
+                 *g2 = columns[s + 2] + begin, *g3 = columns[s + 3] + begin;
+    const double a0 = coefficients[s], a1 = coefficients[s + 1], a2 = coefficients[s + 2],
+                 a3 = coefficients[s + 3];
+    for (Index i = 0; i < length; ++i) {
+      out[i] += (a0 * g0[i] + a1 * g1[i]) + (a2 * g2[i] + a3 * g3[i]);
+    }
+  }
+  for (; s < count; ++s) {
+    const double* g = columns[s] + begin;
+    const double a = coefficients[s];
+    for (Index i = 0; i < length; ++i) out[i] += a * g[i];
+  }
+}
+
+ELLZERO_MULTIVERSION
+void apply_flip(const double* t, double q, double sign, Index count, double* c, double* d) {
+  const double step = sign * q;
+  for (Index i = 0; i < count; ++i) {
+    c[i] += step * t[i];
+    d[i] += sign * t[i] * t[i];
+  }
+}
+
+ELLZERO_MULTIVERSION
+void insertion_scores(const double* c, const double* d, double floor, Index count, double* score) {
+  for (Index i = 0; i < count; ++i) {
+    const bool open = d[i] > floor;
+    const double ratio = c[i] * c[i] / (open ? d[i] : 1.0);
+    score[i] = open ? ratio : -1.0;
+  }
+}
+
+ELLZERO_MULTIVERSION
+void swap_scores(const double* c, const double* d, const double* t, double rho, double floor,
+                 Index count, double* score) {
+  constexpr double kClosed = -std::numeric_limits<double>::infinity();
+  for (Index i = 0; i < count; ++i) {
+    const double moved = c[i] + t[i] * rho;
+    const double left = d[i] + t[i] * t[i];
+    const bool open = left > floor;
+    const double gained = moved * moved / (open ? left : 1.0) - rho * rho;
+    score[i] = open ? gained : kClosed;
+  }
+}
+
+ELLZERO_MULTIVERSION
+double dot(const double* a, const double* b, Index count) {
+  double s[8] = {};
+  Index r = 0;
+  for (; r + 8 <= count; r += 8) {
+    for (Index l = 0; l < 8; ++l) s[l] += a[r + l] * b[r + l];
+  }
+  for (; r < count; ++r) s[r % 8] += a[r] * b[r];
+  return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+}  // namespace ellzero
