@@ -31,8 +31,8 @@ def check_fit_input(
 
     X keeps its layout, and float32 stays float32.
     """
-    # What the decorator _fit_context does for an estimator without others inside it, at a third of
-    # its price: on small tables that is most of what a fit costs.
+    # What the decorator _fit_context does for an estimator without others inside it, at less than
+    # half its price: on small tables that is most of what a fit costs.
     if not get_config()["skip_parameter_validation"]:
         constraints = estimator._parameter_constraints
         values = {name: getattr(estimator, name) for name in constraints}
