@@ -24,6 +24,19 @@ __all__ = [
 ]
 
 
+def _first_not_numeric(X: Any) -> Any:
+    """Name the first column of a data frame that can't be read as numbers; None if all can."""
+    for column in getattr(X, "columns", ()):
+        values = np.asarray(X[column])
+        if values.dtype.kind in "mM":  # dates and durations do turn into floats, of nanoseconds
+            return column
+        try:
+            values.astype(np.float64)
+        except (TypeError, ValueError):
+            return column
+    return None
+
+
 def check_fit_input(
     estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any
 ) -> tuple[Any, NDArray[np.float64], NDArray[np.float64] | None]:
@@ -38,14 +51,22 @@ def check_fit_input(
         values = {name: getattr(estimator, name) for name in constraints}
         to_check = {n: v for n, v in values.items() if v is not None or None not in constraints[n]}
         validate_parameter_constraints(constraints, to_check, caller_name=type(estimator).__name__)
-    X, y = validate_data(
-        estimator,
-        X,
-        y,
-        accept_sparse="csc",
-        dtype=[np.float64, np.float32],
-        y_numeric=True,
-    )
+    try:
+        X, y = validate_data(
+            estimator,
+            X,
+            y,
+            accept_sparse="csc",
+            dtype=[np.float64, np.float32],
+            y_numeric=True,
+        )
+    except (TypeError, ValueError) as error:
+        column = _first_not_numeric(X)
+        if column is None:
+            raise
+        raise ValueError(
+            f"X: column {column!r} does not hold numbers; encode or drop it."
+        ) from error
     y = np.ascontiguousarray(y, dtype=np.float64)
     if sample_weight is not None:
         sample_weight = _check_sample_weight(
@@ -61,6 +82,7 @@ def check_fit_input(
     return X, y, sample_weight
 
 
+# scikit-learn has no types, so mypy takes its classes for Any.
 class SelectingRegressor(SelectorMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """A linear model that is also a feature selector.
 

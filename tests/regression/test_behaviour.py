@@ -256,6 +256,17 @@ def test_bad_data(X, y, weights, message):
         L0Regressor().fit(X, y, sample_weight=weights)
 
 
+@pytest.mark.parametrize(
+    "odd", [["u"] * 20, pd.date_range("2020", periods=20), ["1", "2"] * 9 + ["3", "x"]]
+)
+def test_a_column_that_is_not_numeric_is_named(rng, odd):
+    X = pd.DataFrame({"a": rng.normal(size=20), "odd one": odd, "b": rng.normal(size=20)})
+    with pytest.raises(ValueError, match="X: column 'odd one' does not hold numbers"):
+        L0Regressor().fit(X, rng.normal(size=20))
+    with pytest.raises(ValueError, match="column 's' does not hold numbers"):
+        L0Regressor().fit(pl.DataFrame({"a": [1.0, 2.0], "s": ["u", "v"]}), [1.0, 2.0])
+
+
 def test_names_on_columns_without_names(rng):
     with pytest.raises(ValueError, match="names column 'a', but the columns of X have no names"):
         L0Regressor(always_include=["a"]).fit(rng.normal(size=(10, 2)), rng.normal(size=10))
