@@ -25,6 +25,7 @@ class Frontier {
     bool tried = false;     // whether its neighbours have been looked at
     bool swapped = false;   // those by a swap too
     bool wandered = false;  // whether walks have set out from it
+    std::vector<Index> runners_up;  // once tried: whose insertion is second and third best
   };
 
   // The support stands at the forced columns.
@@ -75,6 +76,11 @@ class Frontier {
   // best insertion instead. True if anything beats the table.
   bool wander(const Context& context, const Progress& progress) {
     bool any = false;
+    std::vector<Index> wanted;
+    for (const Model& model : models_) {
+      if (!model.wandered) wanted.insert(wanted.end(), model.runners_up.begin(), model.runners_up.end());
+    }
+    support_.prepare(wanted);
     for (Index k = least_; k < static_cast<Index>(models_.size()); ++k) {
       if (models_[k].wandered || models_[k].energy == std::numeric_limits<double>::infinity())
         continue;
@@ -87,8 +93,7 @@ class Frontier {
         any |= walk(up, kSteps);
         any |= walk(!up, kSteps);
       }
-      stand_at(home);
-      for (const Index i : runners_up()) {
+      for (const Index i : std::vector<Index>(models_[k].runners_up)) {
         stand_at(home);
         if (!support_.insert(i)) continue;
         any |= offer(support_.members(), support_.energy());
@@ -147,6 +152,7 @@ class Frontier {
       stand_at(models_[k].support);
       models_[k].energy = support_.energy();
       models_[k].tried = true;
+      models_[k].runners_up = runners_up();
       ++tried_;
       any = true;
       try_insertion(k);

@@ -49,6 +49,23 @@ class GramCache {
 
   void release(Index j) { --entries_.at(j).users; }
 
+  // Makes those of the columns that are not here, several in a pass: they will be needed.
+  void prepare(const std::vector<Index>& columns) {
+    std::vector<Index> missing;
+    for (const Index j : columns) {
+      if (!has(j) && std::find(missing.begin(), missing.end(), j) == missing.end()) {
+        missing.push_back(j);
+      }
+    }
+    for (std::size_t begin = 0; begin < missing.size(); begin += kBlockColumns) {
+      const std::size_t end = std::min(missing.size(), begin + kBlockColumns);
+      make(missing[begin], {missing.begin() + begin + 1, missing.begin() + end});
+    }
+  }
+
+  // How many columns that came along may wait for being needed.
+  void keep_spare(Index columns) { spare_bound_ = std::max(spare_bound_, columns); }
+
   // Drops every column that nobody uses.
   void clear() {
     for (auto it = entries_.begin(); it != entries_.end();) {

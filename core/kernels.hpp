@@ -115,6 +115,19 @@ void insertion_scores(const double* c, const double* d, double floor, Index coun
 void swap_scores(const double* c, const double* d, const double* t, double rho, double floor,
                  Index count, double* score);
 
+// Whether any of the columns would score more than `least` that way, without a division.
+bool any_swap_above(double least, const double* c, const double* d, const double* t, double rho,
+                    double floor, Index count);
+
+// within[i]: whether a swap of column i for a member of at least |rho| can gain anything, whatever
+// its t is; `whole` is what d is of a column that no member explains.
+void swap_reach(const double* c, const double* d, double whole, double rho, double floor,
+                Index count, unsigned char* within);
+
+// t(m, i) = sum over s of a(m, s) panel(s, i) for the kPanel columns of a panel; all row by row.
+inline constexpr Index kPanel = 128;
+void combine_panel(const double* panel, Index rows, const double* a, Index count, double* t);
+
 double dot(const double* a, const double* b, Index count);
 
 }  // namespace ellzero

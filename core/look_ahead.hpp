@@ -15,7 +15,7 @@ namespace ellzero {
 // theirs will fall too.
 inline std::vector<Index> Support::likely_after(Index j) const {
   // Below this a pass is about as cheap as looking ahead.
-  constexpr double kEntries = 4e6;
+  constexpr double kEntries = 2e6;
   if (design_.entries() < kEntries) return {};
   double outsider = 0;
   const std::vector<Index> few = promising(j, outsider);

@@ -1,3 +1,4 @@
+#include <cmath>
 #include <limits>
 
 #include "kernels.hpp"
@@ -154,6 +155,63 @@ void swap_scores(const double* c, const double* d, const double* t, double rho, 
     const double gained = moved * moved / (open ? left : 1.0) - rho * rho;
     score[i] = open ? gained : kClosed;
   }
+}
+
+ELLZERO_MULTIVERSION
+bool any_swap_above(double least, const double* c, const double* d, const double* t, double rho,
+                    double floor, Index count) {
+  const double bar = rho * rho + least;
+  Index above = 0;
+  for (Index i = 0; i < count; ++i) {
+    const double moved = c[i] + t[i] * rho;
+    const double left = d[i] + t[i] * t[i];
+    above += (left > floor) & (moved * moved > bar * left);
+  }
+  return above > 0;
+}
+
+ELLZERO_MULTIVERSION
+void swap_reach(const double* c, const double* d, double whole, double rho, double floor,
+                Index count, unsigned char* within) {
+  const double root = std::sqrt(whole);
+  for (Index i = 0; i < count; ++i) {
+    const double explained = whole - d[i];
+    const double reach = std::fabs(c[i]) * (std::sqrt(explained > 0 ? explained : 0.0) + root);
+    // A member's d is -infinity. The bound is left some room for rounding.
+    const bool open = d[i] > -std::numeric_limits<double>::infinity();
+    within[i] = open & ((d[i] <= floor) | (reach * (1 + 1e-9) > rho * d[i]));
+  }
+}
+
+namespace {
+
+// Rows [m, m + kRows) of t, all columns of the panel.
+template <int kRows>
+ELLZERO_INLINE void combine_rows(const double* panel, Index rows, const double* a, double* t) {
+  constexpr int kWide = 2;
+  for (Index i = 0; i < kPanel; i += kWide * kLanes) {
+    Lanes sums[kRows][kWide] = {};
+    for (Index s = 0; s < rows; ++s) {
+      Lanes x[kWide];
+      for (int w = 0; w < kWide; ++w) x[w] = load(panel + s * kPanel + i + w * kLanes);
+      for (int m = 0; m < kRows; ++m) {
+        const Lanes factor = spread(a[m * rows + s]);
+        for (int w = 0; w < kWide; ++w) sums[m][w] += factor * x[w];
+      }
+    }
+    for (int m = 0; m < kRows; ++m) {
+      for (int w = 0; w < kWide; ++w) store(t + m * kPanel + i + w * kLanes, sums[m][w]);
+    }
+  }
+}
+
+}  // namespace
+
+ELLZERO_MULTIVERSION
+void combine_panel(const double* panel, Index rows, const double* a, Index count, double* t) {
+  Index m = 0;
+  for (; m + 4 <= count; m += 4) combine_rows<4>(panel, rows, a + m * rows, t + m * kPanel);
+  for (; m < count; ++m) combine_rows<1>(panel, rows, a + m * rows, t + m * kPanel);
 }
 
 ELLZERO_MULTIVERSION

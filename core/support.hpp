@@ -124,6 +124,9 @@ class Support {
   // Insertions that gain less than this are not to be expected: no need to prepare for them.
   void expect_gains_above(double gain) { expected_gain_ = gain; }
 
+  // Columns that will be inserted sooner or later: one pass over X can make several.
+  void prepare(const std::vector<Index>& columns) { cache_.prepare(columns); }
+
   // Everything anew from the Gram columns: rounding accumulates over flips.
   void refresh();
 
@@ -156,6 +159,21 @@ class Support {
     std::vector<double> out(size(), 0.0);
     for (Index r = 0; r < size(); ++r) {
       for (Index s = 0; s <= r; ++s) out[s] += row(r)[s] * v[r];
+    }
+    return out;
+  }
+
+  // A^-1, row by row
+  std::vector<double> inverse() const {
+    std::vector<double> out(size() * size(), 0.0);
+    for (Index r = 0; r < size(); ++r) {
+      for (Index s = 0; s <= r; ++s) {
+        const double factor = row(r)[s];
+        for (Index i = 0; i <= s; ++i) out[s * size() + i] += factor * row(r)[i];
+      }
+    }
+    for (Index s = 0; s < size(); ++s) {
+      for (Index i = 0; i < s; ++i) out[i * size() + s] = out[s * size() + i];
     }
     return out;
   }
@@ -383,28 +401,7 @@ inline void Support::swap_gains(Index r, double* gain) const {
   for (Index i = 0; i < columns(); ++i) gain[i] *= 0.5;
 }
 
-inline Support::Swap Support::best_swap(const std::vector<char>& forced) const {
-  std::vector<std::vector<double>> a(size());
-  std::vector<double> rho(size());
-  for (Index r = 0; r < size(); ++r) swap_row(r, a[r], rho[r]);
-  Swap best;
-  double t[kChunk], score[kChunk];
-  // Chunks outside, so that the Gram columns stay in the cache while every member is tried.
-  for (Index begin = 0; begin < columns(); begin += kChunk) {
-    const Index end = std::min(columns(), begin + kChunk);
-    for (Index r = 0; r < size(); ++r) {
-      if (!forced.empty() && forced[members_[r]]) continue;
-      combine(gram_.data(), a[r].data(), size(), begin, end, t);
-      swap_scores(c_.data() + begin, d_.data() + begin, t, rho[r], kSpan, end - begin, score);
-      for (Index i = 0; i < end - begin; ++i) {
-        if (score[i] > best.gain + kTie * best.gain) best = {r, begin + i, score[i]};
-      }
-    }
-  }
-  best.gain *= 0.5;
-  return best;
-}
-
 }  // namespace ellzero
 
+#include "best_swap.hpp"
 #include "look_ahead.hpp"

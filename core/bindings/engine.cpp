@@ -144,6 +144,9 @@ nb::object swap_gains(Engine& e) {
 
 // A frontier on an engine, which it moves about.
 class EngineFrontier {
+  // What comes along is likelier to be needed here, sooner or later, than on one run of SBR.
+  static constexpr Index kSpareColumns = 128;
+
  public:
   EngineFrontier(Engine& engine, const std::optional<Vector<bool>>& forced, bool swaps)
       : engine_(engine),
@@ -153,6 +156,7 @@ class EngineFrontier {
   void grow(Index max_size, const nb::object& progress) {
     engine_.released([&] {
       engine_.support_.expect_gains_above(0);
+      engine_.cache_.keep_spare(kSpareColumns);
       frontier_.grow(max_size, engine_.context_, progress_of(progress));
       return 0;
     });
