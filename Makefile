@@ -6,7 +6,7 @@ CORE := CMakeLists.txt pyproject.toml $(shell find core -type f)
 
 .PHONY: demo test lint bench test-lowest clean
 
-demo: $(VENV)/.installed $(VENV)/.demo
+demo: $(VENV)/.installed
 	$(PY) examples/diabetes.py
 
 test: $(VENV)/.installed $(VENV)/.test
@@ -46,6 +46,6 @@ $(VENV)/.installed: $(VENV)/.build $(CORE)
 	$(PY) -m pip install -q --disable-pip-version-check --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/.demo $(VENV)/.test $(VENV)/.lint: $(VENV)/.%: $(VENV)/.installed
+$(VENV)/.test $(VENV)/.lint: $(VENV)/.%: $(VENV)/.installed
 	$(PY) -m pip install -q --disable-pip-version-check --no-build-isolation -e .[$*]
 	@touch $@

@@ -114,7 +114,6 @@ struct SbrStop {
 struct SbrPath {
   std::vector<SbrStop> stops;
   Index replacements = 0;
-  bool capped = false;  // it ended at max_size, not because nothing was left to insert
 };
 
 inline bool same_set(std::vector<Index> a, std::vector<Index> b) {
@@ -135,11 +134,7 @@ inline SbrPath sbr_path(Support& support, const SbrLimits& limits, double floor,
     const double low = exhausted ? 0 : std::min(lam, next.gain);
     path.stops.push_back(
         {support.members(), support.energy(), support.ridge_energy(support.beta()), lam, low});
-    if (exhausted) return path;
-    if (support.size() >= limits.max_size) {
-      path.capped = true;
-      return path;
-    }
+    if (exhausted || support.size() >= limits.max_size) return path;
     if (!support.insert(next.column)) {
       path.stops.pop_back();  // it depends on the support after all: look again
       continue;

@@ -108,6 +108,15 @@ class Support {
   // stay (empty for none).
   Swap best_swap(const std::vector<char>& forced) const;
 
+  // Whether insert(j) would succeed.
+  bool can_insert(Index j) {
+    if (contains(j)) return false;
+    std::vector<double> a;
+    double q = 0;
+    const bool can = new_row(j, acquire(j), kSpan, a, q) > 0;
+    cache_.release(j);
+    return can;
+  }
   // False, and nothing changed, if column j is down to rounding in the span of the support.
   bool insert(Index j);
   void remove(Index position);
@@ -116,6 +125,14 @@ class Support {
     if (at == size()) return insert(j);
     remove(at);
     return true;
+  }
+
+  // Flips to the given columns, less those that depend on the ones before them.
+  void move_to(const std::vector<Index>& target) {
+    for (Index r = size() - 1; r >= 0; --r) {
+      if (std::find(target.begin(), target.end(), members_[r]) == target.end()) remove(r);
+    }
+    for (const Index j : target) insert(j);
   }
 
   // Takes column j out of the running for insertion until it is flipped or refreshed.
@@ -191,6 +208,9 @@ class Support {
   void update_columns(const std::vector<double>& a, double q, double sign);
   void update_members();
   void account_for(double pivot);
+  const double* acquire(Index j) {
+    return cache_.acquire(j, cache_.has(j) ? std::vector<Index>() : likely_after(j));
+  }
   std::vector<Index> likely_after(Index j) const;
   std::vector<Index> promising(Index j, double& next_score) const;
 
@@ -276,8 +296,7 @@ inline void Support::account_for(double pivot) {
 
 inline bool Support::insert(Index j) {
   if (contains(j)) return false;
-  const bool missing = !cache_.has(j);
-  const double* gram = cache_.acquire(j, missing ? likely_after(j) : std::vector<Index>());
+  const double* gram = acquire(j);
   std::vector<double> a;
   double q = 0;
   const double pivot = new_row(j, gram, kSpan, a, q);

@@ -56,16 +56,19 @@ SbrLimits limits_of(const Engine& e, const std::optional<Vector<bool>>& forced, 
   return limits;
 }
 
-nb::tuple solution(Engine& e) {
-  const Solution s = e.released([&] { return solve(e.design_, e.support_, e.context_); });
+nb::tuple to_tuple(const Solution& s, const Design& design) {
   const Index k = static_cast<Index>(s.support.size());
   std::vector<double> inverse_scale(k), mean(k);
   for (Index i = 0; i < k; ++i) {
-    inverse_scale[i] = e.design_.inverse_scale[s.support[i]];
-    mean[i] = e.design_.mean[s.support[i]];
+    inverse_scale[i] = design.inverse_scale[s.support[i]];
+    mean[i] = design.mean[s.support[i]];
   }
   return nb::make_tuple(to_array(s.support), to_array(s.beta), to_array(s.removal_cost),
                         to_array(inverse_scale), to_array(mean), s.rss, s.ridge_energy);
+}
+
+nb::tuple solution(Engine& e) {
+  return to_tuple(e.released([&] { return solve(e.design_, e.support_, e.context_); }), e.design_);
 }
 
 nb::tuple sbr(Engine& e, double lam, const std::optional<Vector<bool>>& forced, Index max_size,
@@ -91,22 +94,14 @@ nb::tuple path(Engine& e, const std::optional<Vector<bool>>& forced, Index max_s
     stops.append(nb::make_tuple(to_array(stop.support), stop.energy, stop.ridge_energy,
                                 stop.lam_low, stop.lam_high));
   }
-  return nb::make_tuple(stops, path.replacements, path.capped);
+  return nb::make_tuple(stops, path.replacements);
 }
 
 // Leaves the engine at the given columns, less those that depend on the ones before them.
 void move_to(Engine& e, const Vector<Index>& target) {
   e.require_columns(target);
   e.released([&] {
-    const Index* begin = target.data();
-    const Index* end = begin + target.size();
-    for (Index r = e.support_.size() - 1; r >= 0; --r) {
-      if (std::find(begin, end, e.support_.members()[r]) == end) e.support_.remove(r);
-    }
-    for (const Index* j = begin; j != end; ++j) {
-      e.context_.check();
-      if (!e.support_.contains(*j)) e.support_.insert(*j);
-    }
+    e.support_.move_to(std::vector<Index>(target.data(), target.data() + target.size()));
     return 0;
   });
 }
@@ -160,6 +155,33 @@ class EngineFrontier {
       frontier_.grow(max_size, engine_.context_, progress_of(progress));
       return 0;
     });
+  }
+
+  // Leaves the engine at the model of that size.
+  void visit(Index size) {
+    require(size >= frontier_.least_size() &&
+                size < static_cast<Index>(frontier_.models().size()),
+            "no model of that size");
+    engine_.released([&] {
+      frontier_.visit(size);
+      return 0;
+    });
+  }
+
+  // What Engine.solution() says at every model, smallest first; the engine is left at the last.
+  nb::list solutions() {
+    std::vector<Solution> found;
+    engine_.released([&] {
+      for (std::size_t k = frontier_.least_size(); k < frontier_.models().size(); ++k) {
+        engine_.context_.check();
+        frontier_.visit(k);
+        found.push_back(solve(engine_.design_, engine_.support_, engine_.context_));
+      }
+      return 0;
+    });
+    nb::list out;
+    for (const Solution& s : found) out.append(to_tuple(s, engine_.design_));
+    return out;
   }
 
   nb::list models() const {
@@ -232,7 +254,9 @@ void bind_engine(nb::module_& m) {
            nb::arg("forced").none(), nb::arg("swaps"), nb::keep_alive<1, 2>())
       .def("grow", &EngineFrontier::grow, nb::arg("max_size"), nb::arg("progress").none())
       .def_prop_ro("tried", &EngineFrontier::tried)
-      .def("models", &EngineFrontier::models);
+      .def("models", &EngineFrontier::models)
+      .def("visit", &EngineFrontier::visit, nb::arg("size"))
+      .def("solutions", &EngineFrontier::solutions);
 }
 
 }  // namespace ellzero

@@ -8,8 +8,16 @@ from importlib.metadata import version
 
 from ellzero import datasets
 from ellzero.priors import BernoulliGaussian
-from ellzero.regression import L0Regressor
+from ellzero.regression import Frontier, FrontierModel, L0Regressor, l0_frontier
 
 __version__ = version("ellzero")
 
-__all__ = ["BernoulliGaussian", "L0Regressor", "__version__", "datasets"]
+__all__ = [
+    "BernoulliGaussian",
+    "Frontier",
+    "FrontierModel",
+    "L0Regressor",
+    "__version__",
+    "datasets",
+    "l0_frontier",
+]

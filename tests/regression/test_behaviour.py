@@ -132,7 +132,8 @@ def test_max_size_is_kept_said_and_warned_of():
 def test_near_the_rank_a_criterion_warns(rng):
     X, y = rng.normal(size=(10, 50)), rng.normal(size=10)
     with pytest.warns(UserWarning, match="rows, where it can't be trusted"):
-        assert L0Regressor("ric").fit(X, y).support_.size < 10
+        assert L0Regressor("ric", max_size=50).fit(X, y).support_.size < 10
+    assert L0Regressor("ric").fit(X, y).support_.size <= 3  # 10 / (log 50 log log 16)
 
 
 @pytest.mark.parametrize(
@@ -202,11 +203,12 @@ def nan_at(X, i, j, value=np.nan):
         ({"lam": 10**400}, ValueError, "lam is too large"),
         ({"ridge": 10**400}, ValueError, "ridge is too large"),
         ({"start": ["z"], "lam": 1.0}, ValueError, "start names column 'z'"),
-        ({"start": ["a"]}, ValueError, "start needs a number for lam"),
+        ({"start": ["a"], "solver": "sbr"}, ValueError, "start needs a number for lam"),
+        ({"start": ["a"], "lam": 1.0}, ValueError, "start needs solver=.sbr.: the frontier has"),
         (
             {"always_include": ["a", "b"], "max_size": 1},
             ValueError,
-            "always_include and start have 2 columns, more than max_size=1: give a larger",
+            "max_size=1, but always_include and start have 2 columns",
         ),
     ],
 )

@@ -47,7 +47,7 @@ def test_the_least_along_the_path(seed, name):
     stops = literal_path(Z, target)
     values = [literal_criterion(name, 2 * e, len(s), 40, 15) for s, e, _, _ in stops]
     support, e, low, high = stops[int(np.argmin(values))]
-    model = L0Regressor(name).fit(X, y)
+    model = L0Regressor(name, solver="sbr", max_size=15).fit(X, y)
     assert model.support_.tolist() == support
     expected = math.sqrt(low * high)
     if math.isinf(high) or low == 0:
@@ -59,8 +59,8 @@ def test_the_least_along_the_path(seed, name):
 @given(seed=st.integers(0, 1000))
 def test_lam_gives_a_model_that_sbr_does_not_leave(seed):
     X, y, _ = make_collinear(60, 30, random_state=seed)
-    chosen = L0Regressor("ebic").fit(X, y)
-    again = L0Regressor(chosen.lam_, start=chosen.support_).fit(X, y)
+    chosen = L0Regressor("ebic", solver="sbr", max_size=30).fit(X, y)
+    again = L0Regressor(chosen.lam_, solver="sbr", start=chosen.support_).fit(X, y)
     assert again.n_iter_ == 0
     np.testing.assert_array_equal(again.support_, chosen.support_)
 

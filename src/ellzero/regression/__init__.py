@@ -1,5 +1,8 @@
-"""Estimators that choose columns: l0-regularised least squares."""
+"""Choosing columns: l0-regularised least squares and the best subset of every size."""
 
+from ellzero.regression._frontier import Frontier
+from ellzero.regression._frontier_model import FrontierModel
 from ellzero.regression._l0 import L0Regressor
+from ellzero.regression._l0_frontier import l0_frontier
 
-__all__ = ["L0Regressor"]
+__all__ = ["Frontier", "FrontierModel", "L0Regressor", "l0_frontier"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-__all__ = ["CRITERIA", "information_criterion"]
+__all__ = ["CRITERIA", "information_criterion", "trusted_size"]
 
 _Floats = NDArray[np.float64]
 
@@ -46,3 +46,12 @@ def information_criterion(
     sound = rss > 1e-13 * total
     fits[sound] = n * np.log(rss[sound] / n)
     return fits + CRITERIA[name](size.astype(np.float64), n, p)
+
+
+def trusted_size(n: float, p: int) -> int:
+    """Return how many variables the criteria can be trusted to choose among: n / (log p log log n).
+
+    log(RSS) has no bottom: near n variables any y is fitted, and if p is large the best of many
+    models gets there long before n. Zhu and others (2020) search up to this size.
+    """
+    return max(1, int(n / (math.log(max(p, 3)) * math.log(math.log(max(n, 16.0))))))

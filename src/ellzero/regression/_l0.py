@@ -5,36 +5,24 @@ from __future__ import annotations
 import math
 import warnings
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ellzero import _core
 from ellzero._columns import column_name, resolve_columns
-from ellzero._engine import make_design, make_engine, thread_count
 from ellzero._progress import progress_printer
 from ellzero._sklearn import Interval, SelectingRegressor, StrOptions, check_fit_input
-from ellzero.regression._criteria import CRITERIA, information_criterion
+from ellzero.regression._criteria import CRITERIA, trusted_size
+from ellzero.regression._problem import DEFAULT_MAX_SIZE, largest_size, make_problem, to_float
+from ellzero.regression._searches import Search, search_at, search_path
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["L0Regressor"]
-
-_DEFAULT_MAX_SIZE = 40
-_LOCAL_OPTIMUM = "no insertion or removal of one variable improves it"
-
-
-class _Search(NamedTuple):
-    """Where a search for a support ended; the engine stands there."""
-
-    lam: float
-    n_iter: int
-    certificate: str
-    stopped_by_max_size: bool
 
 
 class L0Regressor(SelectingRegressor):
@@ -57,22 +45,27 @@ class L0Regressor(SelectingRegressor):
     ----------
     lam : float or {"bic", "ebic", "ric"}, default="ebic"
         The price of a variable, in squared units of y, from 0 to infinity; or the criterion that is
-        minimised along the path of SBR from no variable to ``max_size``. With n the sum of the
+        minimised over the solutions from no variable to ``max_size``. With n the sum of the
         weights, ``BIC(k) = n log(RSS_k / n) + k log n``; EBIC adds ``2 log C(p, k)``; RIC is
         ``n log(RSS_k / n) + 2 k log p``. Models whose RSS is down to rounding are left out, and
         a model with more variables than half the rows is warned of: these criteria can't be trusted
         there.
     ridge : float, default=0.0
         Ridge penalty, for columns of unit norm.
-    solver : {"sbr"}, default="sbr"
-        "sbr" is single best replacement, the paper's algorithm: insert or remove the one variable
-        that lowers the objective most, until none does. The result is a local optimum.
+    solver : {"frontier", "sbr"}, default="frontier"
+        "frontier" finds the best support it can of every size, up to ten sizes beyond the solution
+        (up to ``max_size`` for a criterion): no insertion, removal or swap of a variable improves
+        any of them. See :func:`ellzero.l0_frontier`. "sbr" is single best replacement, the paper's
+        algorithm: insert or remove the one variable that lowers the objective most, until none
+        does. It is several times faster and ends in a worse optimum more often.
     start : sequence of names, integers, or mask, default=None
-        The support to start from, for a number ``lam``. Columns that depend linearly on those
-        before them are left out.
+        The support that SBR starts from, for a number ``lam``. Columns that depend linearly on
+        those before them are left out.
     max_size : int, default=None
-        The largest support considered. None means 40, or the rank of X if that is less. A model
-        that is stopped by it, not by the rank, is warned of.
+        The largest support considered. None means 40 variables beyond those of ``always_include``
+        and ``start``; for a criterion 40 or ``n / (log p log log n)``, whichever is less, since
+        beyond that some model of noise looks good to it. A model that is stopped by it is warned
+        of.
     always_include : sequence of names, integers, or mask, default=None
         Columns that are in every support: they don't pay ``lam`` but count towards the size.
     fit_intercept : bool, default=True
@@ -90,12 +83,12 @@ class L0Regressor(SelectingRegressor):
         Sorted indices of the columns in the model.
     lam_ : float
         The price used. For a criterion: the geometric middle of the interval of ``lam`` in which
-        SBR stops at the chosen model (twice its lower end if it has no upper end, half its upper
-        end if it reaches down to zero).
+        the chosen model is the solution, or SBR stops there (twice its lower end if it has no upper
+        end, half its upper end if it reaches down to zero).
     objective_ : float
         Value of the objective above, in squared units of y.
     n_iter_ : int
-        Insertions and removals made.
+        Supports whose neighbours were tried; for SBR, insertions and removals made.
     certificate_ : str
         What is known about the solution.
     n_features_in_ : int
@@ -116,17 +109,25 @@ class L0Regressor(SelectingRegressor):
     >>> from ellzero import L0Regressor
     >>> from ellzero.datasets import load_diabetes_interactions
     >>> diabetes = load_diabetes_interactions()
-    >>> model = L0Regressor(lam=5_000).fit(diabetes.data, diabetes.target)
+    >>> model = L0Regressor(lam=5_000, solver="sbr").fit(diabetes.data, diabetes.target)
     >>> [str(name) for name in model.get_feature_names_out()]
     ['sex', 'bmi', 'map', 'hdl', 'ltg', 'glu^2', 'age:sex', 'bmi:map']
-    >>> model.certificate_
-    'no insertion or removal of one variable improves it'
+
+    At the same price the frontier finds a better model, with three more that pay only together.
+
+    >>> better = L0Regressor(lam=5_000).fit(diabetes.data, diabetes.target)
+    >>> [str(diabetes.feature_names[j]) for j in sorted({*better.support_} - {*model.support_})]
+    ['tc', 'ldl', 'ltg^2']
+    >>> round(model.objective_), round(better.objective_)
+    (642968, 635658)
+    >>> better.certificate_
+    'no insertion, removal or swap improves it'
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "lam": [Interval(Real, 0, math.inf, closed="both"), StrOptions(set(CRITERIA))],
         "ridge": [Interval(Real, 0, None, closed="left")],
-        "solver": [StrOptions({"sbr"})],
+        "solver": [StrOptions({"frontier", "sbr"})],
         "start": ["array-like", str, set, None],
         "max_size": [Interval(Integral, 0, None, closed="left"), None],
         "always_include": ["array-like", str, set, None],
@@ -139,7 +140,7 @@ class L0Regressor(SelectingRegressor):
         lam: float | str = "ebic",
         *,
         ridge: float = 0.0,
-        solver: str = "sbr",
+        solver: str = "frontier",
         start: Any = None,
         max_size: int | None = None,
         always_include: Any = None,
@@ -178,135 +179,40 @@ class L0Regressor(SelectingRegressor):
         names = getattr(self, "feature_names_in_", None)
         forced = resolve_columns("always_include", self.always_include, n_columns, names)
         start = resolve_columns("start", self.start, n_columns, names)
-        max_size = self._check_max_size(forced, start)
+        self._check_start(start)
+        fixed = np.concatenate([forced, start])
+        largest_size(self.max_size, fixed, n_columns)  # or an error, before any work
 
-        threads = thread_count()
-        design = make_design(X, y, sample_weight, self.fit_intercept, threads)
-        engine = make_engine(design, _to_float("ridge", self.ridge), threads)
-        if forced.size:
-            self._insert_forced(engine, forced, names)
+        problem = make_problem(
+            X,
+            y,
+            sample_weight,
+            fit_intercept=self.fit_intercept,
+            ridge=self.ridge,
+            forced=forced,
+            names=names,
+            progress=progress_printer("L0Regressor", self.verbose),
+        )
         if isinstance(self.lam, str):
-            search = self._search_path(engine, design, forced, max_size)
+            trusted = min(trusted_size(problem.design.weight, n_columns), DEFAULT_MAX_SIZE)
+            max_size = largest_size(self.max_size, fixed, n_columns, trusted)
+            search = search_path(problem, self.solver, self.lam, max_size)
         else:
-            search = self._search_at(engine, forced, start, max_size, names)
-        self._store(engine.solution(), design, forced, search)
-        if search.stopped_by_max_size:
-            warnings.warn(
-                f"L0Regressor {search.certificate}; a larger max_size may give a better model.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            max_size = largest_size(self.max_size, fixed, n_columns)
+            if start.size:
+                problem.engine.move_to(np.concatenate([forced, np.setdiff1d(start, forced)]))
+            search = search_at(problem, self.solver, to_float("lam", self.lam), max_size)
+        self._store(problem.engine.solution(), problem.design, forced, search)
+        if search.warning:
+            warnings.warn(search.warning, search.category, stacklevel=2)
         return self
 
-    def _check_max_size(self, forced: NDArray[np.int64], start: NDArray[np.int64]) -> int:
-        asked = _DEFAULT_MAX_SIZE if self.max_size is None else int(self.max_size)
-        max_size = min(asked, int(self.n_features_in_))
-        if isinstance(self.lam, str) and start.size:
+    def _check_start(self, start: NDArray[np.int64]) -> None:
+        if start.size and self.solver != "sbr":
+            raise ValueError('start needs solver="sbr": the frontier has its own start.')
+        if start.size and isinstance(self.lam, str):
             raise ValueError(
                 f"start needs a number for lam: the path of lam={self.lam!r} has its own start."
-            )
-        if forced.size or start.size:
-            fixed = np.union1d(forced, start).size
-            if fixed > max_size:
-                raise ValueError(
-                    f"always_include and start have {fixed} columns, more than "
-                    f"max_size={max_size}: give a larger one."
-                )
-        return max_size
-
-    @staticmethod
-    def _insert_forced(engine: _core.Engine, forced: NDArray[np.int64], names: Any) -> None:
-        engine.move_to(forced)
-        left_out = np.setdiff1d(forced, engine.members)
-        if left_out.size:
-            warnings.warn(
-                f"always_include: column {column_name(left_out[0], names)!r} is constant or "
-                "depends linearly on the columns before it, so its coefficient is zero.",
-                UserWarning,
-                stacklevel=3,
-            )
-
-    def _search_at(
-        self,
-        engine: _core.Engine,
-        forced: NDArray[np.int64],
-        start: NDArray[np.int64],
-        max_size: int,
-        names: Any,
-    ) -> _Search:
-        """Run SBR at a given lam."""
-        lam = _to_float("lam", self.lam)
-        if start.size:
-            engine.move_to(np.concatenate([forced, np.setdiff1d(start, forced)]))
-        n_iter, held_back, gain = engine.sbr(
-            lam,
-            _mask(forced, self.n_features_in_),
-            max_size,
-            progress_printer("L0Regressor", self.verbose),
-        )
-        if held_back < 0:
-            return _Search(lam, n_iter, _LOCAL_OPTIMUM, False)
-        certificate = (
-            f"stopped at max_size={max_size}: inserting {column_name(held_back, names)!r} "
-            f"would lower the objective by {gain - lam:.6g}"
-        )
-        return _Search(lam, n_iter, certificate, True)
-
-    def _search_path(
-        self,
-        engine: _core.Engine,
-        design: _core.Design,
-        forced: NDArray[np.int64],
-        max_size: int,
-    ) -> _Search:
-        """Choose among SBR's stops as lam falls, and leave the engine at the chosen one."""
-        if design.weight < 1:
-            raise ValueError(
-                f"sample_weight sums to {design.weight:g}, but lam={self.lam!r} takes the sum for "
-                "the number of rows: rescale it."
-            )
-        stops, n_iter, capped = engine.sbr_path(
-            _mask(forced, self.n_features_in_),
-            max_size,
-            progress_printer("L0Regressor", self.verbose),
-        )
-        sizes = np.array([stop[0].size for stop in stops])
-        rss = np.array([2 * (energy - ridge) for _, energy, ridge, _, _ in stops])
-        values = information_criterion(
-            str(self.lam), rss, sizes, design.weight, self.n_features_in_, design.yy
-        )
-        best = int(np.argmin(values))
-        if design.yy > 0:
-            self._warn_of_small_rss(values, sizes, best, design.weight)
-        support, _, _, low, high = stops[best]
-        engine.move_to(support)
-        certificate = (
-            f"{self.lam} is least among the {len(stops)} models on the path of SBR; "
-            f"{_LOCAL_OPTIMUM} at lam_"
-        )
-        at_cap = capped and sizes[best] >= max_size
-        if at_cap:
-            certificate = f"stopped at max_size={max_size}, where {self.lam} was still least"
-        return _Search(_middle(low, high), n_iter, certificate, at_cap)
-
-    def _warn_of_small_rss(
-        self, values: NDArray[np.float64], sizes: NDArray[np.int64], best: int, n: float
-    ) -> None:
-        """Say so where log(RSS) has no bottom: the criteria were made for sizes far below n."""
-        exact = np.isinf(values)
-        if exact.any() and sizes[exact].min() <= n / 2:
-            warnings.warn(
-                f"{sizes[exact].min()} variables fit y exactly, which {self.lam} can't judge; "
-                "the model chosen is the best of those that don't: give lam as a number.",
-                UserWarning,
-                stacklevel=4,
-            )
-        elif sizes[best] > n / 2:
-            warnings.warn(
-                f"{self.lam} chose {sizes[best]} variables for {n:g} rows, where it can't be "
-                "trusted: near as many variables as rows, any y is fitted. Set max_size.",
-                UserWarning,
-                stacklevel=4,
             )
 
     def _store(
@@ -314,7 +220,7 @@ class L0Regressor(SelectingRegressor):
         solution: tuple[Any, ...],
         design: _core.Design,
         forced: NDArray[np.int64],
-        search: _Search,
+        search: Search,
     ) -> None:
         support, beta, removal_cost, inverse_scale, mean, rss, ridge_energy = solution
         coefficients = beta * inverse_scale
@@ -377,27 +283,3 @@ class L0Regressor(SelectingRegressor):
             index=index,
         )
         return table.sort_values("removal_cost", ascending=False, kind="stable")
-
-
-def _mask(columns: NDArray[np.int64], n_columns: int) -> NDArray[np.bool_] | None:
-    if not columns.size:
-        return None
-    mask = np.zeros(n_columns, dtype=bool)
-    mask[columns] = True
-    return mask
-
-
-def _to_float(name: str, value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        raise ValueError(f"{name} is too large for a floating-point number.") from None
-
-
-def _middle(low: float, high: float) -> float:
-    """Return the geometric middle of an interval, or a point inside where there is none."""
-    if math.isinf(high):
-        return 2 * low
-    if low == 0:
-        return high / 2
-    return math.sqrt(low) * math.sqrt(high)

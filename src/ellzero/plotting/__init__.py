@@ -1,0 +1,5 @@
+"""Pictures of results; matplotlib is imported here and nowhere above."""
+
+from ellzero.plotting._path import draw_path
+
+__all__ = ["draw_path"]

@@ -1,0 +1,65 @@
+"""Labels that keep out of each other's way."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+from sklearn.isotonic import isotonic_regression
+
+__all__ = ["PALETTE", "label_ends", "spread_out"]
+
+# Okabe and Ito's colours, which the colour-blind can tell apart, with a dark yellow
+PALETTE = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#9A8700"]
+
+_FONT_POINTS = 8.0
+_LINE_POINTS = 9.6
+
+
+def spread_out(
+    heights: NDArray[np.float64], gap: float, low: float, high: float
+) -> NDArray[np.float64]:
+    """Move heights as little as possible, in squares, to be a gap apart and within bounds.
+
+    The bounds must have room for all of them. Differences ``height - rank * gap`` have to be
+    increasing: that is an isotonic regression.
+    """
+    order = np.argsort(heights, kind="stable")
+    steps = gap * np.arange(len(heights))
+    top = max(high - gap * (len(heights) - 1), low)
+    placed = np.empty(len(heights))
+    placed[order] = isotonic_regression(heights[order] - steps, y_min=low, y_max=top) + steps
+    return placed
+
+
+def label_ends(ax: Axes, heights: NDArray[np.float64], names: list[str], colours: list[str]) -> int:
+    """Write names to the right of the axes, each joined to its height by a thin line.
+
+    If there is no room for all of them, those nearest zero go without; how many is returned. The
+    limits of the y-axis must have been set.
+    """
+    low, high = ax.get_ylim()
+    height_points = ax.get_window_extent().height * 72 / ax.figure.dpi
+    gap = (high - low) * _LINE_POINTS / height_points
+    room = max(1, int((high - low) / gap))
+    kept = np.sort(np.argsort(-np.abs(heights), kind="stable")[:room])
+    for j, place in zip(kept, spread_out(heights[kept], gap, low, high), strict=True):
+        ax.annotate(
+            names[j].replace("$", r"\$"),
+            xy=(1, heights[j]),
+            xycoords=ax.get_yaxis_transform(),
+            xytext=(1.04, place),
+            textcoords=ax.get_yaxis_transform(),
+            va="center",
+            fontsize=_FONT_POINTS,
+            color=colours[j],
+            arrowprops={
+                "arrowstyle": "-",
+                "color": colours[j],
+                "lw": 0.6,
+                "shrinkA": 1,
+                "shrinkB": 0,
+                "relpos": (0, 0.5),
+            },
+        )
+    return len(heights) - len(kept)

@@ -1,0 +1,139 @@
+"""Coefficients along the solution path of a frontier."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from ellzero._columns import column_name
+from ellzero.plotting._labels import PALETTE, label_ends
+
+if TYPE_CHECKING:
+    from ellzero.regression import Frontier
+
+__all__ = ["draw_path"]
+
+_GONE = "0.72"
+
+
+def draw_path(
+    frontier: Frontier,
+    *,
+    max_size: int | None,
+    standardised: bool,
+    lam: float | None,
+    ax: Axes | None,
+) -> Axes:
+    """Draw what :meth:`ellzero.Frontier.plot` describes."""
+    sizes, edges, columns, values = _steps(frontier, max_size, standardised)
+    if ax is None:
+        _, ax = plt.subplots(figsize=(8, 5), layout="constrained")
+    ax.set(
+        xscale="log",
+        xlabel="lam, the price of a variable",
+        ylabel="standardised coefficient" if standardised else "coefficient",
+    )
+    ax.spines[["top", "right"]].set_visible(False)
+    if len(sizes) == 1:
+        ax.text(0.5, 0.5, "no variable pays, whatever lam is", ha="center", transform=ax.transAxes)
+        return ax
+
+    ax.set_xlim(edges[0], edges[-1])  # falling, so that the model grows from left to right
+    margin = 0.06 * max(np.ptp(values), np.finfo(float).tiny)
+    ax.set_ylim(min(values.min(), 0) - margin, max(values.max(), 0) + margin)
+    ax.vlines(edges[1:-1], 0, 1, transform=ax.get_xaxis_transform(), color="0.9", lw=0.8, zorder=0)
+    ax.axhline(0, color="0.3", lw=0.8)
+    if lam is not None:
+        ax.axvline(lam, color="0.3", ls="--", lw=1)
+
+    stays = values[-1] != 0
+    order = np.flatnonzero(stays)[np.argsort(-np.abs(values[-1, stays]), kind="stable")]
+    colours = {j: PALETTE[place % len(PALETTE)] for place, j in enumerate(order)}
+    for j in range(len(columns)):
+        colour, width = (colours[j], 1.8) if j in colours else (_GONE, 1.0)
+        ax.plot(*_outline(edges, values[:, j]), color=colour, lw=width)
+    names = [column_name(int(j), frontier.feature_names) for j in columns]
+    unnamed = label_ends(
+        ax, values[-1, order], [names[j] for j in order], [colours[j] for j in order]
+    )
+    _name_sizes(ax, sizes, edges)
+    _note(ax, [names[j] for j in np.flatnonzero(~stays)], unnamed)
+    return ax
+
+
+def _steps(
+    frontier: Frontier, max_size: int | None, standardised: bool
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the sizes drawn, the ends of their intervals, the columns, and a coefficient each."""
+    sizes = frontier.hull_sizes
+    if max_size is not None:
+        sizes = sizes[sizes <= max(max_size, sizes[0])]
+    models = [frontier.at(size=int(size)) for size in sizes]
+    columns = np.unique(np.concatenate([model.support for model in models]))
+    values = np.zeros((len(sizes), len(columns)))
+    for row, model in zip(values, models, strict=True):
+        place = np.searchsorted(columns, model.support)
+        row[place] = model.standardised if standardised else model.coef[model.support]
+    breakpoints = frontier.lambdas[: len(sizes) - 1]
+    if not breakpoints.size:
+        return sizes, breakpoints, columns, values
+    first, last = breakpoints[0], breakpoints[-1]
+    reach = max((first / last) ** 0.08, 1.3)  # how far the first and last model are drawn
+    low, _ = frontier.interval(int(sizes[-1])) or (0.0, last)
+    edges = [first * reach, *breakpoints, max(low, last / reach)]
+    return sizes, np.array(edges), columns, values
+
+
+def _outline(
+    edges: NDArray[np.float64], steps: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the corners of a line that follows the steps, up from zero and down, not along it."""
+    heights = np.concatenate([[0.0], steps, [steps[-1]]])
+    x = np.repeat(edges, 2)
+    y = np.column_stack([heights[:-1], heights[1:]]).ravel()
+    # A corner is left out if the line is at zero there and on both sides of it.
+    around = np.concatenate([[0.0], y, [0.0]])
+    idle = (around[:-2] == 0) & (y == 0) & (around[2:] == 0)
+    return x, np.where(idle, np.nan, y)
+
+
+def _name_sizes(ax: Axes, sizes: NDArray[np.int64], edges: NDArray[np.float64]) -> None:
+    """Write the sizes above the middle of their intervals, where there is room."""
+    top = ax.secondary_xaxis("top")
+    centres = np.sqrt(edges[:-1]) * np.sqrt(edges[1:])
+    pixels = ax.transData.transform(np.column_stack([centres, np.zeros_like(centres)]))[:, 0]
+    room = 16 * ax.figure.dpi / 72
+    kept: list[int] = []
+    for place, at in enumerate(pixels):
+        if not kept or at - pixels[kept[-1]] >= room:
+            kept.append(place)
+    top.set_xticks(centres[kept], [str(sizes[place]) for place in kept])
+    top.minorticks_off()
+    top.tick_params(length=0)
+    top.spines["top"].set_visible(False)
+    top.set_xlabel("number of variables")
+
+
+def _note(ax: Axes, gone: list[str], unnamed: int) -> None:
+    """Say what the labels don't: who left again, and how many had no room."""
+    parts = []
+    if gone:
+        parts.append(f"in grey, not in the largest model: {', '.join(gone)}")
+    if unnamed:
+        parts.append(f"no room to name {unnamed} small ones")
+    if parts:
+        text = textwrap.shorten("; ".join(parts), 230, placeholder=" ...")
+        ax.text(
+            0,
+            -0.16,
+            textwrap.fill(text, 110).replace("$", r"\$"),
+            transform=ax.transAxes,
+            va="top",
+            fontsize=8,
+            color="0.4",
+        )

@@ -1,0 +1,389 @@
+"""The solution path through the best subsets of every size."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero._columns import column_name
+from ellzero._sklearn import Interval, StrOptions, check_parameters
+from ellzero.regression._criteria import CRITERIA, information_criterion
+from ellzero.regression._frontier_model import FrontierModel
+from ellzero.regression._growth import GrowingFrontier
+from ellzero.regression._hull import Hull, middle
+from ellzero.regression._neighbours import neighbouring_models
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["Frontier"]
+
+_PRICE = Interval(Real, 0, None, closed="left")
+
+
+class Frontier:
+    """The best known subset of every size: made by :func:`l0_frontier`.
+
+    It can be pickled; what comes back knows its models, but has no data to grow on.
+
+    Attributes
+    ----------
+    sizes : ndarray of int
+        From the number of columns always included to the largest size.
+    energies : ndarray
+        ``1/2 RSS + 1/2 ridge |b|^2`` of the model of each size, in squared units of y.
+    supports : list of ndarray of int
+        The columns of each, sorted.
+    lambdas : ndarray
+        The breakpoints of the lower convex hull of the energies, decreasing: where the solution of
+        the problem with a price ``lam`` on every variable changes. Exact among the sizes known.
+    hull_sizes : ndarray of int
+        The sizes between them: those that are the solution for some ``lam``.
+    feature_names : ndarray of str, or None
+        The names of the columns of X, if it had names that are all strings.
+    """
+
+    def __init__(self, growing: GrowingFrontier) -> None:
+        self._growing: GrowingFrontier | None = growing
+        design = growing.problem.design
+        self._n, self._yy, self._n_columns = design.weight, design.yy, design.columns
+        self._mean_y, self.feature_names = design.mean_y, growing.problem.names
+        self._read()
+
+    def _read(self) -> None:
+        growing = self._with_data()
+        solutions = growing.core.solutions()
+        self._solutions = solutions
+        self.supports = [solution[0] for solution in solutions]
+        self.sizes = np.array([support.size for support in self.supports])
+        self._rss = np.array([solution[5] for solution in solutions])
+        self.energies = 0.5 * self._rss + np.array([solution[6] for solution in solutions])
+        self._hull = Hull(
+            int(self.sizes[0]),
+            self.energies,
+            float(self.energies[-1]) - growing.next_gain,
+            growing.problem.least_gain,
+        )
+        self.lambdas, self.hull_sizes = self._hull.lambdas, self._hull.sizes
+
+    def _with_data(self) -> GrowingFrontier:
+        if self._growing is None:
+            raise ValueError("This frontier came from a pickle, which has no data: make it anew.")
+        return self._growing
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_growing": None}
+
+    def __repr__(self) -> str:
+        return (
+            f"<Frontier: sizes {self.sizes[0]} to {self.sizes[-1]} of {self._n_columns} columns, "
+            f"{len(self.hull_sizes)} of them solutions for some lam>"
+        )
+
+    def _place(self, size: int) -> int:
+        if not isinstance(size, Integral) or not self.sizes[0] <= size <= self.sizes[-1]:
+            raise ValueError(
+                f"size={size!r} is not one of the sizes known, {self.sizes[0]} to "
+                f"{self.sizes[-1]}: see grow."
+            )
+        return int(size) - int(self.sizes[0])
+
+    def interval(self, size: int) -> tuple[float, float] | None:
+        """Return the interval of ``lam`` in which the model of a size is the solution.
+
+        That is, in which it minimises ``energy + lam size`` among the models known. The interval of
+        the largest solution has a lower end that is not known: what is given is where one more
+        variable is seen to pay, and a larger model may be better somewhat above it.
+
+        Parameters
+        ----------
+        size : int
+            One of ``sizes``.
+
+        Returns
+        -------
+        tuple of two floats, or None
+            The lower and upper end, in squared units of y; None if the size is the solution for no
+            ``lam``: its energy is not on the lower convex hull.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ellzero import l0_frontier
+        >>> X = np.eye(4)[:, :3]
+        >>> frontier = l0_frontier(X, [4.0, 2.0, 1.0, 0.0], fit_intercept=False)
+        >>> frontier.interval(1)
+        (2.0, 8.0)
+        """
+        self._place(size)
+        return self._hull.interval(size)
+
+    def at(
+        self, *, size: int | None = None, lam: float | None = None, criterion: str | None = None
+    ) -> FrontierModel:
+        """Return one model: give just one of the arguments.
+
+        Parameters
+        ----------
+        size : int
+            The best known model of this size.
+        lam : float
+            The solution at this price of a variable, in squared units of y; of two the smaller.
+        criterion : {"bic", "ebic", "ric"}
+            The model of least criterion: see :meth:`criterion`.
+
+        Returns
+        -------
+        FrontierModel
+            Support, coefficients and intercept in the user's units.
+
+        Examples
+        --------
+        >>> from ellzero import l0_frontier
+        >>> from ellzero.datasets import make_collinear
+        >>> X, y, beta = make_collinear(random_state=0)
+        >>> frontier = l0_frontier(X, y, max_size=20)
+        >>> frontier.at(size=3).support.size
+        3
+        >>> frontier.at(criterion="ebic").support.size
+        11
+        """
+        if sum(argument is not None for argument in (size, lam, criterion)) != 1:
+            raise ValueError("at takes just one of size, lam and criterion.")
+        if lam is not None:
+            size = self._size_at(lam)
+        elif criterion is not None:
+            size = int(self.sizes[np.argmin(self.criterion(criterion))])
+        place = self._place(size)  # type: ignore[arg-type]
+        support, beta, _, inverse_scale, mean, rss, _ = self._solutions[place]
+        coef = np.zeros(self._n_columns)
+        coef[support] = beta * inverse_scale
+        return FrontierModel(
+            support=support,
+            names=[column_name(j, self.feature_names) for j in support],
+            coef=coef,
+            intercept=self._mean_y - float(mean @ coef[support]),
+            energy=float(self.energies[place]),
+            rss=rss,
+            standardised=beta / math.sqrt(self._yy) if self._yy > 0 else np.zeros_like(beta),
+            interval=self._hull.interval(int(self.sizes[place])),
+        )
+
+    def _size_at(self, lam: float) -> int:
+        if not isinstance(lam, Real) or not lam >= 0:
+            raise ValueError(f"lam must be a number from 0 to infinity; got {lam!r}.")
+        if lam < self._hull.end:
+            raise ValueError(
+                f"lam={lam:g} is below {self._hull.end:g}, where models of more than "
+                f"{self.sizes[-1]} variables begin to pay: grow(lam={lam:g}) first."
+            )
+        return self._hull.size_at(float(lam))
+
+    def criterion(self, name: str) -> NDArray[np.float64]:
+        """Return an information criterion for every size; the least is the best.
+
+        With n the sum of the weights, ``BIC(k) = n log(RSS_k / n) + k log n``; EBIC adds
+        ``2 log C(p, k)``; RIC is ``n log(RSS_k / n) + 2 k log p``. They can be trusted up to about
+        ``n / (log p log log n)`` variables: beyond that some model of noise looks good to them.
+
+        Parameters
+        ----------
+        name : {"bic", "ebic", "ric"}
+            Which one.
+
+        Returns
+        -------
+        ndarray
+            One for each of ``sizes``; infinity where the RSS is down to rounding.
+
+        Examples
+        --------
+        >>> from ellzero import l0_frontier
+        >>> from ellzero.datasets import make_collinear
+        >>> X, y, beta = make_collinear(random_state=0)
+        >>> int(l0_frontier(X, y, max_size=20).criterion("ebic").argmin())
+        11
+        """
+        check_parameters("Frontier.criterion", {"name": [StrOptions(set(CRITERIA))]}, name=name)
+        if self._n < 1:
+            raise ValueError(
+                f"sample_weight sums to {self._n:g}, but a criterion takes the sum for the number "
+                "of rows: rescale it."
+            )
+        return information_criterion(
+            name, self._rss, self.sizes, self._n, self._n_columns, self._yy
+        )
+
+    def grow(self, max_size: int | None = None, *, lam: float | None = None) -> Frontier:
+        """Extend the frontier, going on from what it knows.
+
+        Parameters
+        ----------
+        max_size : int, default=None
+            The largest size to grow to; fewer if there are not so many independent columns.
+        lam : float, default=None
+            Instead of a size: grow until the solution at this price is known, and ten sizes beyond.
+
+        Returns
+        -------
+        Frontier
+            This one. Interrupted, it stays as it was, and the next call goes on from there.
+
+        Examples
+        --------
+        >>> from ellzero import l0_frontier
+        >>> from ellzero.datasets import make_collinear
+        >>> X, y, beta = make_collinear(random_state=0)
+        >>> frontier = l0_frontier(X, y, max_size=5)
+        >>> frontier.grow(10)
+        <Frontier: sizes 0 to 10 of 100 columns, 10 of them solutions for some lam>
+        """
+        if (max_size is None) == (lam is None):
+            raise ValueError("grow takes max_size or lam, and not both.")
+        growing = self._with_data()
+        if max_size is not None:
+            size = Interval(Integral, 0, None, closed="left")
+            check_parameters("Frontier.grow", {"max_size": [size]}, max_size=max_size)
+            growing.grow(min(int(max_size), self._n_columns))
+        else:
+            check_parameters("Frontier.grow", {"lam": [_PRICE]}, lam=lam)
+            growing.cover(float(lam), self._n_columns)  # type: ignore[arg-type]
+        self._read()
+        return self
+
+    def neighbours(
+        self, size: int, within: float | None = None, *, lam: float | None = None
+    ) -> pd.DataFrame:
+        """List the models next to that of a size that are nearly as good.
+
+        Every swap of a variable, insertion and removal that raises ``energy + lam size`` by at most
+        ``within``.
+
+        Parameters
+        ----------
+        size : int
+            One of ``sizes``.
+        within : float, default=None
+            The loss allowed, in squared units of y. None means ``lam``: what a variable costs.
+        lam : float, default=None
+            The price of a variable. None means the geometric middle of the interval in which the
+            size is the solution or, if there is none, the breakpoint at which it comes closest.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each, the best first: ``move`` ("swap", "insert" or "remove"), the variable
+            that ``enters``, the one that ``leaves``, the ``loss`` and the ``energy``.
+
+        Examples
+        --------
+        Which variables could take the place of another?
+
+        >>> from ellzero import l0_frontier
+        >>> from ellzero.datasets import load_diabetes_interactions
+        >>> diabetes = load_diabetes_interactions()
+        >>> frontier = l0_frontier(diabetes.data, diabetes.target, max_size=12)
+        >>> print(frontier.neighbours(4, within=5_000).round().to_string(index=False))
+          move  enters  leaves   loss   energy
+        remove         age:sex 1570.0 681354.0
+          swap age:glu age:sex 2365.0 663206.0
+        insert bmi:map         4712.0 646610.0
+          swap      tc age:sex 4874.0 665716.0
+        """
+        place = self._place(size)
+        growing = self._with_data()
+        if lam is None:
+            ends = self._hull.interval(size)
+            lam = self._hull.edge_over(size) if ends is None else middle(*ends)
+        if within is None:
+            within = lam
+        constraints = {"within": [_PRICE], "lam": [_PRICE]}
+        check_parameters("Frontier.neighbours", constraints, within=within, lam=lam)
+        growing.core.visit(size)
+        return neighbouring_models(
+            growing.problem, float(self.energies[place]), float(lam), float(within)
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """Tabulate the models, a row for each size.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by ``size``: ``energy``, ``r2``, the interval of ``lam`` in which it is the
+            solution (``lam_low`` and ``lam_high``, NaN if there is none), the criteria ``bic``,
+            ``ebic`` and ``ric``, and its ``variables``.
+
+        Examples
+        --------
+        >>> from ellzero import l0_frontier
+        >>> from ellzero.datasets import load_diabetes_interactions
+        >>> diabetes = load_diabetes_interactions()
+        >>> frontier = l0_frontier(diabetes.data, diabetes.target, max_size=12)
+        >>> frontier.to_frame().loc[4, "variables"]
+        ['bmi', 'map', 'ltg', 'age:sex']
+        """
+        import pandas as pd  # here, so that `import ellzero` does not wait for it
+
+        intervals = [self._hull.interval(int(size)) or (math.nan, math.nan) for size in self.sizes]
+        total = self._yy if self._yy > 0 else 1.0
+        table = pd.DataFrame(
+            {
+                "energy": self.energies,
+                "r2": 1 - self._rss / total if self._yy > 0 else 0.0,
+                "lam_low": [low for low, _ in intervals],
+                "lam_high": [high for _, high in intervals],
+                **({name: self.criterion(name) for name in CRITERIA} if self._n >= 1 else {}),
+                "variables": [
+                    [column_name(j, self.feature_names) for j in support]
+                    for support in self.supports
+                ],
+            },
+            index=pd.Index(self.sizes, name="size"),
+        )
+        return table
+
+    def plot(
+        self,
+        *,
+        max_size: int | None = None,
+        standardised: bool = True,
+        lam: float | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw the coefficients against ``lam``, as far as they are solutions.
+
+        Parameters
+        ----------
+        max_size : int, default=None
+            The largest model to draw; None means all.
+        standardised : bool, default=True
+            Whether coefficients are in standard deviations of y for one of the variable, or in
+            their own units.
+        lam : float, default=None
+            A price to mark.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn on. Breakpoints are marked by thin lines, sizes above them.
+
+        Examples
+        --------
+        >>> from ellzero import l0_frontier
+        >>> from ellzero.datasets import make_collinear
+        >>> X, y, beta = make_collinear(random_state=0)
+        >>> ax = l0_frontier(X, y, max_size=12).plot()
+        >>> ax.get_xlabel()
+        'lam, the price of a variable'
+        """
+        from ellzero.plotting import draw_path  # here, so that nobody waits for matplotlib
+
+        return draw_path(self, max_size=max_size, standardised=standardised, lam=lam, ax=ax)

@@ -1,0 +1,93 @@
+"""The lower convex hull of the energies: which size is the solution at which price."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Hull", "middle"]
+
+
+class Hull:
+    """The sizes k that minimise ``energy_k + lam k`` for some ``lam``, and where.
+
+    Parameters
+    ----------
+    first : int
+        The least size; the others follow one by one.
+    energies : ndarray
+        The least energy of each size.
+    next_energy : float
+        A support of one more variable than the largest size that has this energy; the energy of the
+        largest size if there is none.
+    floor : float
+        What energies differ by through rounding: a size that is not lower by more than this than a
+        smaller one is never the solution.
+
+    Attributes
+    ----------
+    sizes : ndarray of int
+        The sizes on the hull, increasing.
+    lambdas : ndarray
+        The breakpoints between them, decreasing.
+    end : float
+        The least ``lam`` that something is known about.
+    """
+
+    def __init__(
+        self, first: int, energies: NDArray[np.float64], next_energy: float, floor: float
+    ) -> None:
+        corners: list[int] = [0]
+        slopes: list[float] = []
+        for k in range(1, len(energies)):
+            if not energies[k] < energies[corners[-1]] - floor:
+                continue
+            slope = _slope(energies, corners[-1], k)
+            while slopes and slope >= slopes[-1]:
+                corners.pop()
+                slopes.pop()
+                slope = _slope(energies, corners[-1], k)
+            corners.append(k)
+            slopes.append(slope)
+        self.sizes = np.array(corners) + first
+        self.lambdas = np.array(slopes)
+        last = corners[-1]
+        end = (energies[last] - next_energy) / (len(energies) - last)
+        self.end = 0.0 if next_energy >= energies[-1] - floor else float(end)
+        if slopes:
+            self.end = min(self.end, slopes[-1])
+
+    def interval(self, size: int) -> tuple[float, float] | None:
+        """Return the interval of ``lam`` in which ``size`` is the solution; None if there is none.
+
+        That of the largest size on the hull ends where a larger one is known to be better.
+        """
+        place = int(np.searchsorted(self.sizes, size))
+        if place == len(self.sizes) or self.sizes[place] != size:
+            return None
+        high = float(self.lambdas[place - 1]) if place > 0 else math.inf
+        low = float(self.lambdas[place]) if place < len(self.lambdas) else self.end
+        return low, high
+
+    def size_at(self, lam: float) -> int:
+        """Return the size that is the solution at ``lam``, the smaller of two at a breakpoint."""
+        return int(self.sizes[np.count_nonzero(self.lambdas > lam)])
+
+    def edge_over(self, size: int) -> float:
+        """Return the breakpoint between the two sizes of the hull on either side of ``size``."""
+        return float(self.lambdas[np.searchsorted(self.sizes, size) - 1])
+
+
+def _slope(energies: NDArray[np.float64], a: int, b: int) -> float:
+    return float(energies[a] - energies[b]) / (b - a)
+
+
+def middle(low: float, high: float) -> float:
+    """Return the geometric middle of an interval, or a point inside where there is none."""
+    if math.isinf(high):
+        return 2 * low
+    if low == 0:
+        return high / 2
+    return math.sqrt(low) * math.sqrt(high)

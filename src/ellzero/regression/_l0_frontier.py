@@ -1,0 +1,127 @@
+"""The best subset of every size."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+from ellzero._columns import resolve_columns
+from ellzero._progress import progress_printer
+from ellzero._sklearn import Interval, check_parameters, check_table
+from ellzero.regression._frontier import Frontier
+from ellzero.regression._growth import GrowingFrontier
+from ellzero.regression._problem import largest_size, make_problem
+
+__all__ = ["l0_frontier"]
+
+_CONSTRAINTS: dict[str, list[Any]] = {
+    "max_size": [Interval(Integral, 0, None, closed="left"), None],
+    "ridge": [Interval(Real, 0, None, closed="left")],
+    "swaps": ["boolean"],
+    "always_include": ["array-like", str, set, None],
+    "fit_intercept": ["boolean"],
+    "verbose": ["verbose"],
+}
+
+
+def l0_frontier(
+    X: Any,
+    y: Any,
+    *,
+    max_size: int | None = None,
+    ridge: float = 0.0,
+    swaps: bool = True,
+    always_include: Any = None,
+    sample_weight: Any = None,
+    fit_intercept: bool = True,
+    verbose: int = 0,
+) -> Frontier:
+    r"""Find the best subset of every size.
+
+    For every size k this looks for the support of least energy,
+
+    .. math:: f_k = \min_{|S| = k} \min_b \tfrac12 \|y - X_S b\|^2
+              + \tfrac12\, \mathrm{ridge}\, \|b\|^2
+
+    with y and the columns of X centred if there is an intercept, and the columns scaled to unit l2
+    norm (which matters to ``ridge`` only). It is a search, not a proof: it ends where no insertion,
+    removal or swap of a variable, in any of the supports found, improves any of them. The sizes on
+    the lower convex hull of the f_k are the solutions of the problem with a price ``lam`` on every
+    variable, each in an interval of ``lam`` that is known exactly.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, p)
+        The columns to choose from. It must not change while the frontier is in use: growing and
+        ``neighbours`` read it again.
+    y : array-like of shape (n,)
+        The response.
+    max_size : int, default=None
+        The largest size. None means 40 variables beyond those of ``always_include``, or the rank
+        of X if that is less. See :meth:`Frontier.grow`.
+    ridge : float, default=0.0
+        Ridge penalty, for columns of unit norm.
+    swaps : bool, default=True
+        Whether to try swaps. Without them it is faster and ends in worse models.
+    always_include : sequence of names, integers, or mask, default=None
+        Columns that are in every support: they pay no ``lam`` but count towards the size.
+    sample_weight : array-like of shape (n,), default=None
+        Frequency weights: a row of weight 2 is the row twice.
+    fit_intercept : bool, default=True
+        Whether to centre y and the columns of X and to fit an intercept.
+    verbose : int, default=0
+        If positive, report on standard error how long work is getting on.
+
+    Returns
+    -------
+    Frontier
+        The models and the path through them.
+
+    Examples
+    --------
+    >>> from ellzero import l0_frontier
+    >>> from ellzero.datasets import load_diabetes_interactions
+    >>> diabetes = load_diabetes_interactions()
+    >>> frontier = l0_frontier(diabetes.data, diabetes.target, max_size=12)
+    >>> frontier.at(size=4).names
+    ['bmi', 'map', 'ltg', 'age:sex']
+    >>> table = frontier.to_frame().loc[:8, ["r2", "lam_low", "lam_high"]]
+    >>> print(table.round(3))  # doctest: +NORMALIZE_WHITESPACE
+             r2     lam_low    lam_high
+    size
+    0     0.000  450713.657         inf
+    1     0.344  151443.898  450713.657
+    2     0.459   26992.660  151443.898
+    3     0.480   20513.044   26992.660
+    4     0.496   17493.709   20513.044
+    5     0.509         NaN         NaN
+    6     0.522   15188.906   17493.709
+    7     0.534    7744.350   15188.906
+    8     0.540         NaN         NaN
+    """
+    check_parameters(
+        "l0_frontier",
+        _CONSTRAINTS,
+        max_size=max_size,
+        ridge=ridge,
+        swaps=swaps,
+        always_include=always_include,
+        fit_intercept=fit_intercept,
+        verbose=verbose,
+    )
+    X, y, sample_weight, names = check_table(X, y, sample_weight)
+    forced = resolve_columns("always_include", always_include, X.shape[1], names)
+    largest = largest_size(max_size, forced, X.shape[1])
+    problem = make_problem(
+        X,
+        y,
+        sample_weight,
+        fit_intercept=fit_intercept,
+        ridge=ridge,
+        forced=forced,
+        names=names,
+        progress=progress_printer("l0_frontier", verbose),
+    )
+    growing = GrowingFrontier(problem, swaps)
+    growing.grow(largest)
+    return Frontier(growing)

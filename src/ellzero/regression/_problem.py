@@ -1,0 +1,95 @@
+"""What every search for a support starts from."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero import _core
+from ellzero._columns import column_name
+from ellzero._engine import make_design, make_engine, thread_count
+
+__all__ = ["DEFAULT_MAX_SIZE", "Problem", "largest_size", "make_problem", "to_float"]
+
+DEFAULT_MAX_SIZE = 40
+
+
+class Problem(NamedTuple):
+    """An engine that stands at the forced columns, and what the search has to keep to."""
+
+    engine: _core.Engine
+    design: _core.Design
+    forced: NDArray[np.int64]  # columns that are in every support
+    names: Any  # of the columns; None if they have none
+    progress: Callable[[int], None] | None
+
+    @property
+    def forced_mask(self) -> NDArray[np.bool_] | None:
+        """The forced columns as the core wants them."""
+        if not self.forced.size:
+            return None
+        mask = np.zeros(self.design.columns, dtype=bool)
+        mask[self.forced] = True
+        return mask
+
+    @property
+    def least_gain(self) -> float:
+        """What energies differ by through rounding."""
+        return 1e-14 * 0.5 * self.design.yy
+
+
+def make_problem(
+    X: Any,
+    y: NDArray[np.float64],
+    sample_weight: NDArray[np.float64] | None,
+    *,
+    fit_intercept: bool,
+    ridge: float,
+    forced: NDArray[np.int64],
+    names: Any,
+    progress: Callable[[int], None] | None,
+) -> Problem:
+    """Put an engine on checked data and insert the forced columns.
+
+    A warning about these is made out to the caller's caller.
+    """
+    threads = thread_count()
+    design = make_design(X, y, sample_weight, fit_intercept, threads)
+    engine = make_engine(design, to_float("ridge", ridge), threads)
+    if forced.size:
+        engine.move_to(forced)
+        left_out = np.setdiff1d(forced, engine.members)
+        if left_out.size:
+            warnings.warn(
+                f"always_include: column {column_name(left_out[0], names)!r} is constant or "
+                "depends linearly on the columns before it, so its coefficient is zero.",
+                UserWarning,
+                stacklevel=3,
+            )
+    return Problem(engine, design, forced, names, progress)
+
+
+def largest_size(
+    max_size: int | None, fixed: NDArray[np.int64], n_columns: int, default: int = DEFAULT_MAX_SIZE
+) -> int:
+    """Return the size not to exceed: by default so many more than the columns that are given."""
+    n_fixed = int(np.unique(fixed).size)
+    if max_size is None:
+        return min(n_columns, n_fixed + default)
+    if n_fixed > max_size:
+        raise ValueError(
+            f"max_size={max_size}, but always_include and start have {n_fixed} columns."
+        )
+    return min(n_columns, int(max_size))
+
+
+def to_float(name: str, value: Any) -> float:
+    """Turn a real number of any kind into a float."""
+    try:
+        return float(value)
+    except OverflowError:
+        raise ValueError(f"{name} is too large for a floating-point number.") from None
