@@ -16,8 +16,7 @@ import abess
 import fastsparsegams
 import numpy as np
 
-from ellzero import _core
-from ellzero._engine import make_design, make_engine
+from ellzero import l0_frontier
 
 MAX_SIZE = 25
 SEEDS = range(20)
@@ -39,9 +38,7 @@ def make_problem(seed, n, p, rho, snr):
 
 
 def by_ellzero(X, y):
-    frontier = _core.Frontier(make_engine(make_design(X, y, None, True, 1), 0.0, 1), None, True)
-    frontier.grow(MAX_SIZE, None)
-    return [support for support, _ in frontier.models()]
+    return l0_frontier(X, y, max_size=MAX_SIZE).supports
 
 
 def by_l0learn(X, y):

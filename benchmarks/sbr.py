@@ -61,7 +61,10 @@ def small():
     for n, p in ((120, 100), (300, 200), (1000, 1000)):
         X, y, beta = make_collinear(n, p, random_state=3)
         lam = price(X, y, beta)
-        frame, model = pd.DataFrame(X, columns=[f"x{j}" for j in range(p)]), L0Regressor(lam)
+        frame, model = (
+            pd.DataFrame(X, columns=[f"x{j}" for j in range(p)]),
+            L0Regressor(lam, solver="sbr"),
+        )
         fits = {
             "engine": lambda X=X, y=y, lam=lam: fit_engine(X, y, lam),
             "ndarray": lambda m=model, X=X, y=y: m.fit(X, y),
@@ -94,7 +97,7 @@ def wide(sizes):
             for order in "CF":
                 table = np.asarray(X, order=order)
                 single = np.asarray(X, order=order, dtype=np.float32)
-                model = L0Regressor(lam, max_size=400)
+                model = L0Regressor(lam, solver="sbr", max_size=400)
                 engine = fit_engine(table, y, lam)
                 entered = len(distinct_entered(table, y, lam))
                 t = take_turns(
@@ -137,7 +140,7 @@ def memory(n, p, k, order):
     before = from_status("VmRSS")
     with open("/proc/self/clear_refs", "w") as reset:
         reset.write("5")  # the peak is counted anew from here
-    L0Regressor(lam, max_size=400).fit(X, y)
+    L0Regressor(lam, solver="sbr", max_size=400).fit(X, y)
     used = from_status("VmHWM") - before
     entered = len(distinct_entered(X, y, lam))
     allowance = 1.3 * 8 * p * entered + 8 * p * BLOCK

@@ -4,7 +4,8 @@
 //
 //   (c_i + T_ir rho_r)^2 / (d_i + T_ir^2) - rho_r^2
 //
-// Most columns need no T: since T_ir^2 <= u_i = G_ii + tau_i - d_i, the gain can be positive only if
+// Most columns need no T: since T_ir^2 <= u_i = G_ii + tau_i - d_i, the gain can be positive only
+// if
 //
 //   |rho_r| < |c_i| (sqrt(u_i) + sqrt(u_i + d_i)) / d_i
 //
@@ -45,7 +46,7 @@ inline Support::Swap Support::best_swap(const std::vector<char>& forced) const {
     for (Index s = 0; s < size(); ++s) {
       for (Index i = 0; i < filled; ++i) panel[s * kPanel + i] = gram_[s][columns_in[i]];
     }
-    combine_panel(panel.data(), size(), a.data(), count, t.data());
+    combine_panel(panel.data(), size(), filled, a.data(), count, t.data());
     for (Index m = 0; m < count; ++m) {
       const double* t_m = t.data() + m * kPanel;
       if (!any_swap_above(best.gain, c, d, t_m, rho[m], kSpan, filled)) continue;
@@ -60,8 +61,7 @@ inline Support::Swap Support::best_swap(const std::vector<char>& forced) const {
   unsigned char within[kChunk];
   for (Index begin = 0; begin < columns(); begin += kChunk) {
     const Index length = std::min(columns() - begin, kChunk);
-    swap_reach(c_.data() + begin, d_.data() + begin, whole, least_rho, kSpan, length,
-               within);
+    swap_reach(c_.data() + begin, d_.data() + begin, whole, least_rho, kSpan, length, within);
     for (Index i = 0; i < length; ++i) {
       if (!within[i]) continue;
       columns_in[filled] = begin + i;

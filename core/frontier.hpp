@@ -20,13 +20,19 @@ namespace ellzero {
 
 class Frontier {
  public:
+  // A column to flip, and the energy of the support that has it flipped.
+  struct Step {
+    Index column = -1;
+    double energy = std::numeric_limits<double>::infinity();
+  };
+
   struct Model {
     std::vector<Index> support;
     double energy = std::numeric_limits<double>::infinity();
-    bool tried = false;     // whether its neighbours have been looked at
-    bool swapped = false;   // those by a swap too
-    bool wandered = false;  // whether walks have set out from it
-    std::vector<Index> best_insertions, cheapest_removals;  // once tried, and best first
+    bool tried = false;        // whether its neighbours have been looked at
+    bool swapped = false;      // those by a swap too
+    bool wandered = false;     // whether walks have set out from it
+    std::vector<Step> starts;  // of walks; known once it has been tried
 
     bool known() const { return energy < std::numeric_limits<double>::infinity(); }
   };
@@ -34,6 +40,7 @@ class Frontier {
   // The support stands at the forced columns.
   Frontier(Support& support, std::vector<char> forced, bool swaps, double floor)
       : support_(support), limits_{std::move(forced), 0}, swaps_(swaps), floor_(floor) {
+    insertions_ = std::clamp<Index>(kStarts / std::max<Index>(support_.columns(), 1), 2, 8);
     least_ = support_.size();
     models_.resize(least_ + 1);
     models_[least_] = {support_.members(), support_.energy()};
@@ -69,8 +76,9 @@ class Frontier {
   Index tried() const { return tried_; }
 
  private:
-  // Measured on collinear designs: more of each finds more, at a cost that grows as fast.
-  static constexpr Index kInsertions = 3, kRemovals = 2, kFurther = 2;
+  // Measured on collinear designs: more walks, and longer ones, find more at a cost that grows as
+  // fast. With few columns they cost little, so there are more.
+  static constexpr Index kFurther = 3, kStarts = 256;
 
   void close(bool with_swaps, const Context& context, const Progress& progress) {
     const Index last = static_cast<Index>(models_.size()) - 1;
@@ -88,7 +96,7 @@ class Frontier {
     std::vector<Index> wanted;
     for (const Model& model : models_) {
       if (model.wandered) continue;
-      wanted.insert(wanted.end(), model.best_insertions.begin(), model.best_insertions.end());
+      for (const Step& start : model.starts) wanted.push_back(start.column);
     }
     support_.prepare(wanted);
     bool any = false;
@@ -97,66 +105,79 @@ class Frontier {
       context.check();
       if (progress) progress(k);
       models_[k].wandered = true;
-      const Model home = models_[k];
-      for (const Index i : home.best_insertions) any |= set_out(home.support, i, true);
-      for (const Index j : home.cheapest_removals) any |= set_out(home.support, j, false);
+      const std::vector<Step> starts = models_[k].starts;
+      support_.move_to(models_[k].support);
+      const Support::State home = support_.save();
+      for (const Step& start : starts) any |= walk(home, start);
+      support_.restore(home);
     }
     return any;
   }
 
-  bool set_out(const std::vector<Index>& home, Index first, bool up) {
-    support_.move_to(home);
-    if (!support_.flip(first)) return false;
-    bool any = offer(support_.members(), support_.energy());
-    any |= walk(up, kFurther);
-    any |= walk(!up, kFurther + 1);
-    return any;
-  }
-
-  bool walk(bool up, Index steps) {
-    bool any = false;
-    for (Index step = 0; step < steps; ++step) {
-      if (up) {
-        const Support::Candidate best = support_.best_insertion();
-        if (best.column < 0 || !support_.insert(best.column)) return any;
-      } else {
-        const std::vector<Index> cheapest = cheapest_removals();
-        if (cheapest.empty()) return any;
-        support_.remove(support_.position(cheapest[0]));
-      }
+  bool walk(const Support::State& home, const Step& start) {
+    const bool up =
+        std::find(home.members.begin(), home.members.end(), start.column) == home.members.end();
+    // Walks set out from the table's own supports anyway.
+    if (equals_table(home.members.size() + (up ? 1 : -1), start.energy)) return false;
+    support_.restore(home);
+    bool any = false, retraced = true;
+    Step next = start;
+    for (int step = 0; step <= kFurther; ++step) {
+      if (up && step == kFurther) support_.neglect_columns();  // only removals follow
+      if (next.column < 0 || !support_.flip(next.column)) break;
+      any |= offer(support_.members(), support_.energy());
+      retraced &= best_step(!up).column == next.column;
+      if (step < kFurther) next = best_step(up);
+    }
+    if (retraced) return any;
+    for (int step = 0; step < kFurther; ++step) {
+      next = best_step(!up);
+      if (next.column < 0 || !support_.flip(next.column)) return any;
       any |= offer(support_.members(), support_.energy());
     }
-    return any;
+    return offer_flip(best_step(!up)) || any;
   }
 
-  // The columns whose insertion lowers the energy most, best first.
-  std::vector<Index> best_insertions() const {
-    std::vector<double> gains(support_.columns());
-    support_.insertion_gains(gains.data());
-    std::vector<Index> best;
-    for (Index place = 0; place < kInsertions; ++place) {
-      const auto next = std::max_element(gains.begin(), gains.end());
-      if (next == gains.end() || !(*next > 0)) break;
-      best.push_back(next - gains.begin());
-      *next = -1;
+  // The best insertion, or the cheapest removal.
+  Step best_step(bool up) const {
+    Step best;
+    if (up) {
+      const Support::Candidate insertion = support_.best_insertion();
+      if (insertion.column >= 0) best = {insertion.column, support_.energy() - insertion.gain};
+      return best;
+    }
+    double cheapest = std::numeric_limits<double>::infinity();
+    for (Index r = 0; r < support_.size(); ++r) {
+      const Index j = support_.members()[r];
+      if (limits_.is_forced(j) || !(support_.removal_cost(r) < cheapest)) continue;
+      cheapest = support_.removal_cost(r);
+      best = {j, support_.energy() + cheapest};
     }
     return best;
   }
 
-  // The members whose removal costs least, cheapest first.
-  std::vector<Index> cheapest_removals() const {
-    std::vector<std::pair<double, Index>> costs;
+  // The best few insertions, and the cheapest few removals.
+  std::vector<Step> starts() const {
+    const double energy = support_.energy();
+    std::vector<double> gains(support_.columns());
+    support_.insertion_gains(gains.data());
+    std::vector<Step> best;
+    for (Index place = 0; place < insertions_; ++place) {
+      const auto next = std::max_element(gains.begin(), gains.end());
+      if (next == gains.end() || !(*next > 0)) break;
+      best.push_back({next - gains.begin(), energy - *next});
+      *next = -1;
+    }
+    std::vector<Step> removals;
     for (Index r = 0; r < support_.size(); ++r) {
       const Index j = support_.members()[r];
-      if (!limits_.is_forced(j)) costs.emplace_back(support_.removal_cost(r), j);
+      if (!limits_.is_forced(j)) removals.push_back({j, energy + support_.removal_cost(r)});
     }
-    std::sort(costs.begin(), costs.end());
-    std::vector<Index> cheapest;
-    for (const auto& [cost, j] : costs) {
-      if (static_cast<Index>(cheapest.size()) == kRemovals) break;
-      cheapest.push_back(j);
-    }
-    return cheapest;
+    const Index count = std::min<Index>(insertions_ / 2, removals.size());
+    std::partial_sort(removals.begin(), removals.begin() + count, removals.end(),
+                      [](const Step& a, const Step& b) { return a.energy < b.energy; });
+    best.insert(best.end(), removals.begin(), removals.begin() + count);
+    return best;
   }
 
   // Tries the support of size k, and again while a swap betters it. False if there is nothing new.
@@ -171,10 +192,9 @@ class Frontier {
       ++tried_;
       support_.move_to(models_[k].support);
       models_[k].tried = true;
-      models_[k].best_insertions = best_insertions();
-      models_[k].cheapest_removals = cheapest_removals();
+      models_[k].starts = starts();
       if (k + 1 < static_cast<Index>(models_.size())) try_insertion();
-      try_removal(models_[k]);
+      if (k > least_) offer_flip(best_step(false));
       if (with_swaps) {
         models_[k].swapped = true;
         try_swaps();
@@ -200,35 +220,41 @@ class Frontier {
 
   double best_energy(Index k) const { return std::min(models_[k].energy, waiting_[k].energy); }
 
-  bool offer(std::vector<Index> support, double energy) {
-    if (support.size() >= models_.size()) return false;
+  bool offer(const std::vector<Index>& support, double energy) {
     const std::size_t k = support.size();
-    if (!beats(energy, best_energy(k))) return false;
-    waiting_[k] = {std::move(support), energy};
+    if (k >= models_.size() || !beats(energy, best_energy(k))) return false;
+    waiting_[k] = {support, energy};
     return true;
+  }
+
+  // Whether a support of that size and energy is the one the table has.
+  bool equals_table(std::size_t k, double energy) const {
+    return k < models_.size() && models_[k].known() && !beats(energy, models_[k].energy) &&
+           !beats(models_[k].energy, energy);
+  }
+
+  bool offer_flip(const Step& step) {
+    if (step.column < 0) return false;
+    std::vector<Index> flipped = support_.members();
+    const auto at = std::find(flipped.begin(), flipped.end(), step.column);
+    if (at == flipped.end()) {
+      flipped.push_back(step.column);
+    } else {
+      flipped.erase(at);
+    }
+    return offer(flipped, step.energy);
   }
 
   void try_insertion() {
     for (;;) {
-      const Support::Candidate best = support_.best_insertion();
-      const double energy = support_.energy() - best.gain;
-      if (best.column < 0 || !beats(energy, best_energy(support_.size() + 1))) return;
+      const Step best = best_step(true);
+      if (best.column < 0 || !beats(best.energy, best_energy(support_.size() + 1))) return;
       if (support_.can_insert(best.column)) {
-        std::vector<Index> larger = support_.members();
-        larger.push_back(best.column);
-        offer(std::move(larger), energy);
+        offer_flip(best);
         return;
       }
       support_.rule_out(best.column);
     }
-  }
-
-  void try_removal(const Model& model) {
-    if (model.cheapest_removals.empty()) return;
-    const Index cheapest = support_.position(model.cheapest_removals[0]);
-    std::vector<Index> smaller = support_.members();
-    smaller.erase(smaller.begin() + cheapest);
-    offer(std::move(smaller), support_.energy() + support_.removal_cost(cheapest));
   }
 
   void try_swaps() {
@@ -236,13 +262,14 @@ class Frontier {
     if (best.column < 0) return;
     std::vector<Index> swapped = support_.members();
     swapped[best.position] = best.column;
-    offer(std::move(swapped), support_.energy() - best.gain);
+    offer(swapped, support_.energy() - best.gain);
   }
 
   Support& support_;
   SbrLimits limits_;
   bool swaps_;
   double floor_;
+  Index insertions_;  // by which walks set out from each support; removals are half as many
   Index least_ = 0;
   Index tried_ = 0;
   std::vector<Model> models_;

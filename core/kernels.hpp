@@ -124,10 +124,16 @@ bool any_swap_above(double least, const double* c, const double* d, const double
 void swap_reach(const double* c, const double* d, double whole, double rho, double floor,
                 Index count, unsigned char* within);
 
-// t(m, i) = sum over s of a(m, s) panel(s, i) for the kPanel columns of a panel; all row by row.
+// t(m, i) = sum over s of a(m, s) panel(s, i) for the first `columns` columns of a panel of kPanel
+// (up to the next multiple of eight); all row by row.
 inline constexpr Index kPanel = 128;
-void combine_panel(const double* panel, Index rows, const double* a, Index count, double* t);
+void combine_panel(const double* panel, Index rows, Index columns, const double* a, Index count,
+                   double* t);
 
 double dot(const double* a, const double* b, Index count);
+
+// out = M v, and out = M'v, for a lower triangular M of k rows that are `stride` apart.
+void lower_times(const double* m, Index stride, Index k, const double* v, double* out);
+void lower_transposed_times(const double* m, Index stride, Index k, const double* v, double* out);
 
 }  // namespace ellzero

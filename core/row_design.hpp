@@ -13,7 +13,8 @@ class RowDesign : public Design {
   double residual_products(const std::vector<Index>& support, const double* beta, double* products,
                            const Context& context) const override {
     const Index k = static_cast<Index>(support.size());
-    std::vector<double> columns(std::max<Index>(k, 1) * kTileRows), residual(kTileRows);
+    const Index stride = std::min(kTileRows, rows_);
+    std::vector<double> columns(k * stride), residual(stride);
     std::fill(products, products + k, 0.0);
     double rss = 0;
     for (Index row = 0; row < rows_; row += kTileRows) {
@@ -21,13 +22,13 @@ class RowDesign : public Design {
       const Index rows = std::min(kTileRows, rows_ - row);
       std::copy_n(response_.data() + row, rows, residual.data());
       for (Index s = 0; s < k; ++s) {
-        double* column = columns.data() + s * kTileRows;
+        double* column = columns.data() + s * stride;
         read_column(support[s], row, rows, column);
         for (Index r = 0; r < rows; ++r) residual[r] -= beta[s] * column[r];
       }
       rss += dot(residual.data(), residual.data(), rows);
       for (Index s = 0; s < k; ++s) {
-        products[s] += dot(columns.data() + s * kTileRows, residual.data(), rows);
+        products[s] += dot(columns.data() + s * stride, residual.data(), rows);
       }
     }
     return rss;

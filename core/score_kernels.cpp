@@ -185,11 +185,12 @@ void swap_reach(const double* c, const double* d, double whole, double rho, doub
 
 namespace {
 
-// Rows [m, m + kRows) of t, all columns of the panel.
+// kRows rows of t.
 template <int kRows>
-ELLZERO_INLINE void combine_rows(const double* panel, Index rows, const double* a, double* t) {
+ELLZERO_INLINE void combine_rows(const double* panel, Index rows, Index columns, const double* a,
+                                 double* t) {
   constexpr int kWide = 2;
-  for (Index i = 0; i < kPanel; i += kWide * kLanes) {
+  for (Index i = 0; i < columns; i += kWide * kLanes) {
     Lanes sums[kRows][kWide] = {};
     for (Index s = 0; s < rows; ++s) {
       Lanes x[kWide];
@@ -208,14 +209,18 @@ ELLZERO_INLINE void combine_rows(const double* panel, Index rows, const double* 
 }  // namespace
 
 ELLZERO_MULTIVERSION
-void combine_panel(const double* panel, Index rows, const double* a, Index count, double* t) {
+void combine_panel(const double* panel, Index rows, Index columns, const double* a, Index count,
+                   double* t) {
   Index m = 0;
-  for (; m + 4 <= count; m += 4) combine_rows<4>(panel, rows, a + m * rows, t + m * kPanel);
-  for (; m < count; ++m) combine_rows<1>(panel, rows, a + m * rows, t + m * kPanel);
+  for (; m + 4 <= count; m += 4) {
+    combine_rows<4>(panel, rows, columns, a + m * rows, t + m * kPanel);
+  }
+  for (; m < count; ++m) combine_rows<1>(panel, rows, columns, a + m * rows, t + m * kPanel);
 }
 
-ELLZERO_MULTIVERSION
-double dot(const double* a, const double* b, Index count) {
+namespace {
+
+ELLZERO_INLINE double dot_inline(const double* a, const double* b, Index count) {
   double s[8] = {};
   Index r = 0;
   for (; r + 8 <= count; r += 8) {
@@ -223,6 +228,26 @@ double dot(const double* a, const double* b, Index count) {
   }
   for (; r < count; ++r) s[r % 8] += a[r] * b[r];
   return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+}  // namespace
+
+ELLZERO_MULTIVERSION
+double dot(const double* a, const double* b, Index count) { return dot_inline(a, b, count); }
+
+ELLZERO_MULTIVERSION
+void lower_times(const double* m, Index stride, Index k, const double* v, double* out) {
+  for (Index r = 0; r < k; ++r) out[r] = dot_inline(m + r * stride, v, r + 1);
+}
+
+ELLZERO_MULTIVERSION
+void lower_transposed_times(const double* m, Index stride, Index k, const double* v, double* out) {
+  for (Index s = 0; s < k; ++s) out[s] = 0;
+  for (Index r = 0; r < k; ++r) {
+    const double* row = m + r * stride;
+    const double factor = v[r];
+    for (Index s = 0; s <= r; ++s) out[s] += row[s] * factor;
+  }
 }
 
 }  // namespace ellzero

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "support.hpp"
@@ -16,13 +17,26 @@ struct Solution {
   double ridge_energy = 0;           // 1/2 sum tau_i beta_i^2
 };
 
+// Whether normal equations leave all but two or three digits: no member is nearly explained by the
+// others, and y not nearly by them all.
+inline bool well_conditioned(const Design& design, const Support& support) {
+  constexpr double kInflation = 100, kUnexplained = 1e-3;
+  for (const double inflation : support.inverse_diagonal()) {
+    if (!(inflation < kInflation)) return false;
+  }
+  return support.energy() > kUnexplained * 0.5 * design.yy;
+}
+
 // Normal equations square the condition number. Iterative refinement on true residuals gives the
 // digits back, where the design has rows to take residuals of; a step that does not lower the
 // energy is not taken.
 inline Solution solve(const Design& design, const Support& support, const Context& context) {
   const Index k = support.size();
   std::vector<double> beta = support.beta(), products(k);
-  double rss = design.residual_products(support.members(), beta.data(), products.data(), context);
+  double rss = std::numeric_limits<double>::quiet_NaN();
+  if (!well_conditioned(design, support)) {
+    rss = design.residual_products(support.members(), beta.data(), products.data(), context);
+  }
   if (std::isnan(rss)) {
     rss = std::max(0.0, 2 * (support.energy() - support.ridge_energy(beta)));
   } else if (k > 0) {
@@ -32,7 +46,13 @@ inline Solution solve(const Design& design, const Support& support, const Contex
         products[s] -= support.ridge_of(support.members()[s]) * beta[s];
       }
       std::vector<double> refined = support.solve(products);
-      for (Index s = 0; s < k; ++s) refined[s] += beta[s];
+      double change = 0, length = 0;
+      for (Index s = 0; s < k; ++s) {
+        change = std::max(change, std::fabs(refined[s]));
+        length = std::max(length, std::fabs(beta[s]));
+        refined[s] += beta[s];
+      }
+      if (change <= 1e-14 * length) break;
       const double refined_rss =
           design.residual_products(support.members(), refined.data(), products.data(), context);
       const double refined_energy = 0.5 * refined_rss + support.ridge_energy(refined);

@@ -135,6 +135,21 @@ class Support {
     for (const Index j : target) insert(j);
   }
 
+  // Where the support stands, to come back to after an excursion: cheaper than flipping back.
+  struct State {
+    std::vector<Index> members;
+    std::vector<double> m, z, beta, inverse_diagonal, c, d;
+    Index capacity = 0;
+    double drift = 0;
+    int flips = 0;
+  };
+  State save() const;
+  void restore(const State& state);
+
+  // From now on and until restore(), flips leave c and d behind: removals need neither, and most of
+  // a flip is the price of keeping them.
+  void neglect_columns() { neglected_ = true; }
+
   // Takes column j out of the running for insertion until it is flipped or refreshed.
   void rule_out(Index j) { d_[j] = std::min(d_[j], kSpan); }
 
@@ -168,15 +183,13 @@ class Support {
   // M v
   std::vector<double> times(const double* v) const {
     std::vector<double> out(size());
-    for (Index r = 0; r < size(); ++r) out[r] = dot(row(r), v, r + 1);
+    lower_times(m_.data(), capacity_, size(), v, out.data());
     return out;
   }
   // M'v
   std::vector<double> transposed_times(const std::vector<double>& v) const {
-    std::vector<double> out(size(), 0.0);
-    for (Index r = 0; r < size(); ++r) {
-      for (Index s = 0; s <= r; ++s) out[s] += row(r)[s] * v[r];
-    }
+    std::vector<double> out(size());
+    lower_transposed_times(m_.data(), capacity_, size(), v.data(), out.data());
     return out;
   }
 
@@ -225,7 +238,8 @@ class Support {
   std::vector<double> beta_;
   std::vector<double> inverse_diagonal_;
   std::vector<double> c_;
-  std::vector<double> d_;  // -infinity for members: adding to it changes nothing
+  std::vector<double> d_;   // -infinity for members: adding to it changes nothing
+  bool neglected_ = false;  // whether c and d are out of date
   double expected_gain_ = 0;
   double drift_ = 0;
   int flips_ = 0;
@@ -269,6 +283,7 @@ inline void Support::append_row(const std::vector<double>& a, double q) {
 }
 
 inline void Support::update_columns(const std::vector<double>& a, double q, double sign) {
+  if (neglected_) return;
   double t[kChunk];
   for (Index begin = 0; begin < columns(); begin += kChunk) {
     const Index end = std::min(columns(), begin + kChunk);
@@ -287,11 +302,7 @@ inline void Support::update_members() {
 
 inline void Support::account_for(double pivot) {
   drift_ += 1 / pivot;
-  if (++flips_ >= kFlipBound || drift_ > kDriftBound) {
-    refresh();
-  } else {
-    update_members();
-  }
+  if (++flips_ >= kFlipBound || drift_ > kDriftBound) refresh();
 }
 
 inline bool Support::insert(Index j) {
@@ -310,6 +321,12 @@ inline bool Support::insert(Index j) {
   gram_.push_back(gram);
   d_[j] = -std::numeric_limits<double>::infinity();
   update_columns(a, q, -1);
+  beta_.push_back(0);
+  inverse_diagonal_.push_back(0);
+  for (Index s = 0; s < size(); ++s) {
+    beta_[s] += a[s] * q;
+    inverse_diagonal_[s] += a[s] * a[s];
+  }
   account_for(pivot);
   return true;
 }
@@ -342,6 +359,7 @@ inline void Support::remove(Index r) {
   gram_.erase(gram_.begin() + r);
   members_.erase(members_.begin() + r);
   cache_.release(j);
+  update_members();
   account_for(d_[j]);
 }
 
@@ -379,6 +397,28 @@ inline void Support::refresh() {
   for (const Index j : members_) d_[j] = -std::numeric_limits<double>::infinity();
   drift_ = 0;
   flips_ = 0;
+}
+
+inline Support::State Support::save() const {
+  return {members_, m_, z_, beta_, inverse_diagonal_, c_, d_, capacity_, drift_, flips_};
+}
+
+inline void Support::restore(const State& state) {
+  std::vector<const double*> gram;
+  for (const Index j : state.members) gram.push_back(acquire(j));
+  for (const Index j : members_) cache_.release(j);
+  gram_ = std::move(gram);
+  members_ = state.members;
+  m_ = state.m;
+  z_ = state.z;
+  beta_ = state.beta;
+  inverse_diagonal_ = state.inverse_diagonal;
+  c_ = state.c;
+  d_ = state.d;
+  capacity_ = state.capacity;
+  drift_ = state.drift;
+  flips_ = state.flips;
+  neglected_ = false;
 }
 
 inline Support::Candidate Support::best_insertion() const {

@@ -159,8 +159,7 @@ class EngineFrontier {
 
   // Leaves the engine at the model of that size.
   void visit(Index size) {
-    require(size >= frontier_.least_size() &&
-                size < static_cast<Index>(frontier_.models().size()),
+    require(size >= frontier_.least_size() && size < static_cast<Index>(frontier_.models().size()),
             "no model of that size");
     engine_.released([&] {
       frontier_.visit(size);
@@ -168,20 +167,30 @@ class EngineFrontier {
     });
   }
 
-  // What Engine.solution() says at every model, smallest first; the engine is left at the last.
-  nb::list solutions() {
-    std::vector<Solution> found;
+  // What Engine.solution() says at every model, smallest first and one after the other, and where
+  // each begins; the engine is left at the last.
+  nb::tuple solutions() {
+    Solution all;
+    std::vector<Index> begins{0};
+    std::vector<double> rss, ridge_energy;
     engine_.released([&] {
       for (std::size_t k = frontier_.least_size(); k < frontier_.models().size(); ++k) {
         engine_.context_.check();
         frontier_.visit(k);
-        found.push_back(solve(engine_.design_, engine_.support_, engine_.context_));
+        const Solution s = solve(engine_.design_, engine_.support_, engine_.context_);
+        all.support.insert(all.support.end(), s.support.begin(), s.support.end());
+        all.beta.insert(all.beta.end(), s.beta.begin(), s.beta.end());
+        all.removal_cost.insert(all.removal_cost.end(), s.removal_cost.begin(),
+                                s.removal_cost.end());
+        begins.push_back(static_cast<Index>(all.support.size()));
+        rss.push_back(s.rss);
+        ridge_energy.push_back(s.ridge_energy);
       }
       return 0;
     });
-    nb::list out;
-    for (const Solution& s : found) out.append(to_tuple(s, engine_.design_));
-    return out;
+    const nb::tuple flat = to_tuple(all, engine_.design_);
+    return nb::make_tuple(to_array(begins), flat[0], flat[1], flat[2], flat[3], flat[4],
+                          to_array(rss), to_array(ridge_energy));
   }
 
   nb::list models() const {

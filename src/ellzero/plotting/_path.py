@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
 from ellzero._columns import column_name
@@ -30,7 +31,7 @@ def draw_path(
     ax: Axes | None,
 ) -> Axes:
     """Draw what :meth:`ellzero.Frontier.plot` describes."""
-    sizes, edges, columns, values = _steps(frontier, max_size, standardised)
+    sizes, edges, columns, values = _steps(frontier, max_size, standardised, lam)
     if ax is None:
         _, ax = plt.subplots(figsize=(8, 5), layout="constrained")
     ax.set(
@@ -44,6 +45,7 @@ def draw_path(
         return ax
 
     ax.set_xlim(edges[0], edges[-1])  # falling, so that the model grows from left to right
+    _tick(ax, edges[0] / edges[-1])
     margin = 0.06 * max(np.ptp(values), np.finfo(float).tiny)
     ax.set_ylim(min(values.min(), 0) - margin, max(values.max(), 0) + margin)
     ax.vlines(edges[1:-1], 0, 1, transform=ax.get_xaxis_transform(), color="0.9", lw=0.8, zorder=0)
@@ -67,7 +69,7 @@ def draw_path(
 
 
 def _steps(
-    frontier: Frontier, max_size: int | None, standardised: bool
+    frontier: Frontier, max_size: int | None, standardised: bool, lam: float | None
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
     """Return the sizes drawn, the ends of their intervals, the columns, and a coefficient each."""
     sizes = frontier.hull_sizes
@@ -85,7 +87,10 @@ def _steps(
     first, last = breakpoints[0], breakpoints[-1]
     reach = max((first / last) ** 0.08, 1.3)  # how far the first and last model are drawn
     low, _ = frontier.interval(int(sizes[-1])) or (0.0, last)
-    edges = [first * reach, *breakpoints, max(low, last / reach)]
+    shown = (
+        [first * reach, last / reach] if lam is None else [first * reach, last / reach, lam / 1.1]
+    )
+    edges = [max(shown), *breakpoints, max(low, min(shown))]
     return sizes, np.array(edges), columns, values
 
 
@@ -100,6 +105,19 @@ def _outline(
     around = np.concatenate([[0.0], y, [0.0]])
     idle = (around[:-2] == 0) & (y == 0) & (around[2:] == 0)
     return x, np.where(idle, np.nan, y)
+
+
+def _tick(ax: Axes, ratio: float) -> None:
+    """Label few enough prices for the labels not to touch."""
+    subs = (1.0,) if ratio > 300 else (1.0, 2.0, 5.0)
+    ax.xaxis.set_major_locator(LogLocator(subs=subs))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+    if len(subs) > 1:
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda price, _: _format_price(price)))
+
+
+def _format_price(price: float) -> str:
+    return f"{price:,.0f}" if 1 <= price < 1e7 else f"{price:g}"
 
 
 def _name_sizes(ax: Axes, sizes: NDArray[np.int64], edges: NDArray[np.float64]) -> None:

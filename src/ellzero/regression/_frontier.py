@@ -14,7 +14,7 @@ from ellzero._sklearn import Interval, StrOptions, check_parameters
 from ellzero.regression._criteria import CRITERIA, information_criterion
 from ellzero.regression._frontier_model import FrontierModel
 from ellzero.regression._growth import GrowingFrontier
-from ellzero.regression._hull import Hull, middle
+from ellzero.regression._hull import middle
 from ellzero.regression._neighbours import neighbouring_models
 
 if TYPE_CHECKING:
@@ -57,18 +57,13 @@ class Frontier:
 
     def _read(self) -> None:
         growing = self._with_data()
-        solutions = growing.core.solutions()
+        solutions = growing.solutions()
         self._solutions = solutions
-        self.supports = [solution[0] for solution in solutions]
-        self.sizes = np.array([support.size for support in self.supports])
-        self._rss = np.array([solution[5] for solution in solutions])
-        self.energies = 0.5 * self._rss + np.array([solution[6] for solution in solutions])
-        self._hull = Hull(
-            int(self.sizes[0]),
-            self.energies,
-            float(self.energies[-1]) - growing.next_gain,
-            growing.problem.least_gain,
-        )
+        places = range(len(solutions.rss))
+        self.supports = [solutions.support[solutions.part(place)] for place in places]
+        self.sizes = np.diff(solutions.begins)
+        self.energies = 0.5 * solutions.rss + solutions.ridge_energy
+        self._hull = growing.hull_of(self.energies)
         self.lambdas, self.hull_sizes = self._hull.lambdas, self._hull.sizes
 
     def _with_data(self) -> GrowingFrontier:
@@ -160,16 +155,17 @@ class Frontier:
         elif criterion is not None:
             size = int(self.sizes[np.argmin(self.criterion(criterion))])
         place = self._place(size)  # type: ignore[arg-type]
-        support, beta, _, inverse_scale, mean, rss, _ = self._solutions[place]
+        solutions, part = self._solutions, self._solutions.part(place)
+        support, beta = solutions.support[part], solutions.beta[part]
         coef = np.zeros(self._n_columns)
-        coef[support] = beta * inverse_scale
+        coef[support] = beta * solutions.inverse_scale[part]
         return FrontierModel(
             support=support,
             names=[column_name(j, self.feature_names) for j in support],
             coef=coef,
-            intercept=self._mean_y - float(mean @ coef[support]),
+            intercept=self._mean_y - float(solutions.mean[part] @ coef[support]),
             energy=float(self.energies[place]),
-            rss=rss,
+            rss=float(solutions.rss[place]),
             standardised=beta / math.sqrt(self._yy) if self._yy > 0 else np.zeros_like(beta),
             interval=self._hull.interval(int(self.sizes[place])),
         )
@@ -216,7 +212,7 @@ class Frontier:
                 "of rows: rescale it."
             )
         return information_criterion(
-            name, self._rss, self.sizes, self._n, self._n_columns, self._yy
+            name, self._solutions.rss, self.sizes, self._n, self._n_columns, self._yy
         )
 
     def grow(self, max_size: int | None = None, *, lam: float | None = None) -> Frontier:
@@ -335,7 +331,7 @@ class Frontier:
         table = pd.DataFrame(
             {
                 "energy": self.energies,
-                "r2": 1 - self._rss / total if self._yy > 0 else 0.0,
+                "r2": 1 - self._solutions.rss / total if self._yy > 0 else 0.0,
                 "lam_low": [low for low, _ in intervals],
                 "lam_high": [high for _, high in intervals],
                 **({name: self.criterion(name) for name in CRITERIA} if self._n >= 1 else {}),

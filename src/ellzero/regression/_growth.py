@@ -2,17 +2,37 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero.regression._hull import Hull
 from ellzero.regression._problem import Problem
 
-__all__ = ["GrowingFrontier"]
+__all__ = ["GrowingFrontier", "Solutions"]
 
 # How far the frontier goes beyond the solution at a given lam: what is found on the way back from
 # larger models makes the smaller ones better.
 _MARGIN = 10
+
+
+class Solutions(NamedTuple):
+    """The coefficients of every model, the smallest first, one model after the other."""
+
+    begins: NDArray[np.int64]  # where each begins in the arrays that follow, and the end
+    support: NDArray[np.int64]
+    beta: NDArray[np.float64]  # for columns of unit norm
+    removal_cost: NDArray[np.float64]
+    inverse_scale: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    rss: NDArray[np.float64]  # one a model
+    ridge_energy: NDArray[np.float64]  # one a model
+
+    def part(self, place: int) -> slice:
+        """Where the model is in the arrays of columns."""
+        return slice(int(self.begins[place]), int(self.begins[place + 1]))
 
 
 class GrowingFrontier:
@@ -22,8 +42,6 @@ class GrowingFrontier:
     ----------
     core : ellzero._core.Frontier
         The compiled table.
-    hull : Hull
-        Which size is the solution at which ``lam``.
     last : int
         The largest size known.
     next_column, next_gain : int, float
@@ -33,12 +51,26 @@ class GrowingFrontier:
     def __init__(self, problem: Problem, swaps: bool) -> None:
         self.problem = problem
         self.core = _core.Frontier(problem.engine, problem.forced_mask, swaps)
+        self._hull: Hull | None = None
         self._look()
 
     @property
     def exhausted(self) -> bool:
         """Whether no insertion into the largest model gains anything."""
         return not self.next_gain > self.problem.least_gain
+
+    @property
+    def hull(self) -> Hull:
+        """Which size is the solution at which ``lam``."""
+        if self._hull is None:
+            self._hull = self.hull_of(self._energies)
+        return self._hull
+
+    def hull_of(self, energies: NDArray[np.float64]) -> Hull:
+        """Return the hull of the energies of all sizes, better known than to the core."""
+        next_energy = float(energies[-1]) - self.next_gain
+        first = self.last + 1 - len(energies)
+        return Hull(first, energies, next_energy, self.problem.least_gain)
 
     def grow(self, max_size: int) -> None:
         """Extend the table to ``max_size``, or as far as there are independent columns."""
@@ -53,17 +85,17 @@ class GrowingFrontier:
                 return
             self.grow(min(max(wanted, self.last + 1), max_size))
 
+    def solutions(self) -> Solutions:
+        """Return the coefficients of every model, refined."""
+        return Solutions(*self.core.solutions())
+
     def _look(self) -> None:
         models = self.core.models()
-        support, energy = models[-1]
+        support, _ = models[-1]
         self.problem.engine.move_to(support)
         gains = self.problem.engine.insertion_gains()
         self.next_column = int(gains.argmax())
         self.next_gain = max(0.0, float(gains[self.next_column]))
         self.last = support.size
-        self.hull = Hull(
-            models[0][0].size,
-            np.array([energy for _, energy in models]),
-            energy - self.next_gain,
-            self.problem.least_gain,
-        )
+        self._energies = np.array([energy for _, energy in models])
+        self._hull = None

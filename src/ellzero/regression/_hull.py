@@ -39,25 +39,25 @@ class Hull:
     def __init__(
         self, first: int, energies: NDArray[np.float64], next_energy: float, floor: float
     ) -> None:
+        values: list[float] = energies.tolist()  # Python's own floats are quicker one by one
         corners: list[int] = [0]
         slopes: list[float] = []
-        for k in range(1, len(energies)):
-            if not energies[k] < energies[corners[-1]] - floor:
+        for k, value in enumerate(values):
+            if not value < values[corners[-1]] - floor:
                 continue
-            slope = _slope(energies, corners[-1], k)
+            slope = (values[corners[-1]] - value) / (k - corners[-1])
             while slopes and slope >= slopes[-1]:
                 corners.pop()
                 slopes.pop()
-                slope = _slope(energies, corners[-1], k)
+                slope = (values[corners[-1]] - value) / (k - corners[-1])
             corners.append(k)
             slopes.append(slope)
         self.sizes = np.array(corners) + first
         self.lambdas = np.array(slopes)
-        last = corners[-1]
-        end = (energies[last] - next_energy) / (len(energies) - last)
-        self.end = 0.0 if next_energy >= energies[-1] - floor else float(end)
-        if slopes:
-            self.end = min(self.end, slopes[-1])
+        self.end = 0.0
+        if next_energy < values[-1] - floor:
+            self.end = (values[corners[-1]] - next_energy) / (len(values) - corners[-1])
+            self.end = min([self.end, *slopes[-1:]])
 
     def interval(self, size: int) -> tuple[float, float] | None:
         """Return the interval of ``lam`` in which ``size`` is the solution; None if there is none.
@@ -78,10 +78,6 @@ class Hull:
     def edge_over(self, size: int) -> float:
         """Return the breakpoint between the two sizes of the hull on either side of ``size``."""
         return float(self.lambdas[np.searchsorted(self.sizes, size) - 1])
-
-
-def _slope(energies: NDArray[np.float64], a: int, b: int) -> float:
-    return float(energies[a] - energies[b]) / (b - a)
 
 
 def middle(low: float, high: float) -> float:

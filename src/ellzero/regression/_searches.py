@@ -118,11 +118,12 @@ def _sbr_path(problem: Problem, max_size: int) -> _Path:
 def _frontier_path(problem: Problem, max_size: int) -> _Path:
     frontier = GrowingFrontier(problem, swaps=True)
     frontier.grow(max_size)
-    solutions = [s for s in frontier.core.solutions() if frontier.hull.interval(s[0].size)]
+    solutions = frontier.solutions()
+    on_hull = frontier.hull.sizes - frontier.hull.sizes[0]
     return _Path(
-        [solution[0] for solution in solutions],
-        [solution[5] for solution in solutions],
-        [frontier.hull.interval(solution[0].size) or (0, 0) for solution in solutions],
+        [solutions.support[solutions.part(place)] for place in on_hull],
+        solutions.rss[on_hull].tolist(),
+        [frontier.hull.interval(int(size)) or (0, 0) for size in frontier.hull.sizes],
         frontier.core.tried,
         frontier.next_gain,
         f"models on the hull of the frontier; {_NO_SWAP}",
