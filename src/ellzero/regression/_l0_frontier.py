@@ -109,7 +109,7 @@ def l0_frontier(
         fit_intercept=fit_intercept,
         verbose=verbose,
     )
-    X, y, sample_weight, names = check_table(X, y, sample_weight)
+    X, y, sample_weight, names = check_table("l0_frontier", X, y, sample_weight)
     forced = resolve_columns("always_include", always_include, X.shape[1], names)
     largest = largest_size(max_size, forced, X.shape[1])
     problem = make_problem(
