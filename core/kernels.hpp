@@ -104,6 +104,10 @@ Moments moments(const double* x, const Stretch& over);
 void combine(const double* const* columns, const double* coefficients, Index count, Index begin,
              Index end, double* out);
 
+// out += inside + factor * between
+void add_product(const double* inside, const double* between, double factor, Index count,
+                 double* out);
+
 // One flip's change: c += sign * t * q, d += sign * t * t.
 void apply_flip(const double* t, double q, double sign, Index count, double* c, double* d);
 

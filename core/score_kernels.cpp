@@ -127,6 +127,12 @@ void combine(const double* const* columns, const double* coefficients, Index cou
 }
 
 ELLZERO_MULTIVERSION
+void add_product(const double* inside, const double* between, double factor, Index count,
+                 double* out) {
+  for (Index i = 0; i < count; ++i) out[i] += inside[i] + factor * between[i];
+}
+
+ELLZERO_MULTIVERSION
 void apply_flip(const double* t, double q, double sign, Index count, double* c, double* d) {
   const double step = sign * q;
   for (Index i = 0; i < count; ++i) {

@@ -1,4 +1,5 @@
 #include "../dense_design.hpp"
+#include "../pooled_design.hpp"
 #include "../sparse_design.hpp"
 #include "../statistics_design.hpp"
 #include "bindings.hpp"
@@ -73,6 +74,25 @@ DesignPointer statistics_design(const Matrix<double>& xx, const Vector<double>& 
   });
 }
 
+std::unique_ptr<Parts> make_parts(const nb::list& designs, double memory_bound) {
+  require(nb::len(designs) > 0, "at least one part");
+  std::vector<const Design*> parts;
+  for (nb::handle design : designs) {
+    parts.push_back(nb::cast<const Design*>(design));
+    require(parts.back()->columns() == parts[0]->columns(), "as many columns in every part");
+  }
+  return std::make_unique<Parts>(std::move(parts), memory_bound);
+}
+
+DesignPointer pooled_design(Parts& parts, const Vector<Index>& which) {
+  const std::vector<Index> chosen(which.data(), which.data() + which.size());
+  require(!chosen.empty(), "at least one part");
+  for (const Index b : chosen) require(b >= 0 && b < parts.count(), "no such part");
+  return make_design(1, [&](const Context&) -> DesignPointer {
+    return std::make_unique<PooledDesign>(parts, chosen);
+  });
+}
+
 template <class T>
 void bind_dense(nb::module_& m) {
   m.def("dense_design", &dense_design<T>, nb::arg("x").noconvert(), nb::arg("y").noconvert(),
@@ -106,6 +126,11 @@ void bind_design(nb::module_& m) {
   bind_sparse<double, std::int64_t>(m);
   bind_sparse<float, std::int32_t>(m);
   bind_sparse<float, std::int64_t>(m);
+  nb::class_<Parts>(m, "Parts").def_prop_ro("passes", &Parts::passes);
+  m.def("make_parts", &make_parts, nb::arg("designs"), nb::arg("memory_bound"),
+        nb::keep_alive<0, 1>());
+  m.def("pooled_design", &pooled_design, nb::arg("parts"), nb::arg("which").noconvert(),
+        nb::keep_alive<0, 1>());
   m.def("statistics_design", &statistics_design, nb::arg("xx").noconvert(),
         nb::arg("xy").noconvert(), nb::arg("yy"), nb::arg("mean_x").noconvert(), nb::arg("mean_y"),
         nb::arg("weight"), nb::keep_alive<0, 1>());

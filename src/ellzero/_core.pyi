@@ -42,6 +42,13 @@ def statistics_design(
     xx: _Floats, xy: _Floats, yy: float, mean_x: _Floats, mean_y: float, weight: float
 ) -> Design: ...
 
+class Parts:
+    @property
+    def passes(self) -> int: ...
+
+def make_parts(designs: list[Design], memory_bound: float) -> Parts: ...
+def pooled_design(parts: Parts, which: _Integers) -> Design: ...
+
 class Engine:
     def __init__(
         self, design: Design, ridge: _Floats, memory_bound: float, threads: int

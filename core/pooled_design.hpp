@@ -1,0 +1,246 @@
+// The rows of several designs taken together, as the training rows of a cross-validation are.
+//
+// Every part b of the rows gives, with s its norms, m its means and W its weight, the products of
+// deviations from its own means, C_b = s_b s_b' o G_b. With M the mean of the rows pooled,
+//
+//   sum of products of deviations = sum over b of C_b + W_b (m_b - M)(m_b - M)'
+//
+// Nothing is subtracted from a total, so a part left out leaves no trace, whatever outlier is in
+// it. A column of all the C_b costs one pass over X, and serves every pool of parts.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "design.hpp"
+
+namespace ellzero {
+
+// The moments of column j over some parts, divided by 2^exponent.
+inline Moments pooled_moments(const std::vector<const Design*>& parts, Index j, int exponent) {
+  Moments total;
+  for (const Design* part : parts) {
+    const double norm =
+        part->inverse_scale[j] > 0 ? std::ldexp(1 / part->inverse_scale[j], -exponent) : 0;
+    Moments m;
+    m.weight = part->weight;
+    m.mean_x = std::ldexp(part->mean[j], -exponent);
+    m.mean_y = part->mean_y;
+    m.xx = norm * norm;
+    m.xy = part->zy[j] * norm;
+    total.merge(m);
+  }
+  return total;
+}
+
+// A power of two that squares of deviations from the mean can be taken after dividing by.
+inline int pooled_exponent(const std::vector<const Design*>& parts, Index j) {
+  double largest = 0;
+  for (const Design* part : parts) {
+    largest = std::max(largest, std::fabs(part->mean[j]));
+    if (part->inverse_scale[j] > 0) largest = std::max(largest, 1 / part->inverse_scale[j]);
+  }
+  const int exponent = largest > 0 ? std::ilogb(largest) : 0;
+  return std::abs(exponent) > 300 ? exponent : 0;
+}
+
+// The parts, and the columns of their products as far as anybody wanted them. Several threads may
+// ask at once.
+class Parts {
+ public:
+  using Columns = std::shared_ptr<const std::vector<double>>;
+
+  Parts(std::vector<const Design*> parts, double memory_bound_bytes) : parts_(std::move(parts)) {
+    const Index p = columns();
+    const double column_bytes = 8.0 * static_cast<double>(count() * std::max<Index>(p, 1));
+    bound_ = std::max<std::size_t>(kBlockColumns, std::min(memory_bound_bytes / column_bytes, 1e9));
+    unit_.assign(p, 0);
+    share_.assign(count() * p, 0);
+    for (Index j = 0; j < p; ++j) {
+      const int exponent = pooled_exponent(parts_, j);
+      const double norm = std::sqrt(pooled_moments(parts_, j, exponent).xx);
+      if (!(norm > 0)) continue;
+      unit_[j] = std::ldexp(1 / norm, -exponent);
+      for (Index b = 0; b < count(); ++b) {
+        const double inverse = parts_[b]->inverse_scale[j];
+        if (inverse > 0) share_[b * p + j] = unit_[j] / inverse;
+      }
+    }
+  }
+
+  Index count() const { return static_cast<Index>(parts_.size()); }
+  Index columns() const { return parts_[0]->columns(); }
+  const std::vector<const Design*>& all() const { return parts_; }
+  // One over the norm of column j over all parts; 0 if it has none.
+  double unit(Index j) const { return unit_[j]; }
+  const double* share(Index b) const { return share_.data() + b * columns(); }
+
+  // For each of the columns wanted: C_b(:, j) of every part b, one after the other, in terms of
+  // columns of unit norm over all parts.
+  std::vector<Columns> products(const Index* which, Index count, const Context& context) {
+    std::lock_guard<std::mutex> guard(lock_);
+    std::vector<Index> missing;
+    for (Index i = 0; i < count; ++i) {
+      if (!held_.count(which[i])) missing.push_back(which[i]);
+    }
+    if (!missing.empty()) make(missing, context);
+    std::vector<Columns> out;
+    for (Index i = 0; i < count; ++i) out.push_back(held_.at(which[i]));
+    while (held_.size() > bound_) {
+      held_.erase(order_.front());
+      order_.pop_front();
+    }
+    return out;
+  }
+
+  Index passes() const { return passes_; }
+
+ private:
+  void make(const std::vector<Index>& which, const Context& context) {
+    const Index p = columns(), wanted = static_cast<Index>(which.size());
+    std::vector<std::shared_ptr<std::vector<double>>> made;
+    for (Index i = 0; i < wanted; ++i) {
+      made.push_back(std::make_shared<std::vector<double>>(count() * p));
+    }
+    std::vector<double*> out(wanted);
+    for (Index b = 0; b < count(); ++b) {
+      for (Index i = 0; i < wanted; ++i) out[i] = made[i]->data() + b * p;
+      parts_[b]->gram_columns(which.data(), wanted, out.data(), context);
+      for (Index i = 0; i < wanted; ++i) {
+        const double own = share(b)[which[i]];
+        for (Index k = 0; k < p; ++k) out[i][k] *= share(b)[k] * own;
+      }
+    }
+    for (Index i = 0; i < wanted; ++i) {
+      held_.emplace(which[i], made[i]);
+      order_.push_back(which[i]);
+    }
+    ++passes_;
+  }
+
+  std::vector<const Design*> parts_;
+  std::vector<double> unit_;
+  std::vector<double> share_;  // by part and column: its norm over that of all parts
+  std::mutex lock_;
+  std::unordered_map<Index, Columns> held_;
+  std::list<Index> order_;  // in which they were made
+  std::size_t bound_;
+  Index passes_ = 0;
+};
+
+class PooledDesign final : public Design {
+ public:
+  // The parts that `which` says; it says each at most once.
+  PooledDesign(Parts& parts, std::vector<Index> which) : parts_(parts), which_(std::move(which)) {
+    const Index p = parts_.columns();
+    resize(p);
+    std::vector<const Design*> pool;
+    for (const Index b : which_) pool.push_back(parts_.all()[b]);
+    Moments response;
+    for (const Design* part : pool) {
+      Moments m;
+      m.weight = part->weight;
+      m.mean_x = part->mean_y;
+      m.xx = part->yy;
+      response.merge(m);
+    }
+    weight = response.weight;
+    mean_y = response.mean_x;
+    const double rounding = 8 * std::numeric_limits<double>::epsilon() * std::fabs(mean_y);
+    yy = std::sqrt(response.xx) > rounding * std::sqrt(weight) ? response.xx : 0;
+    if (!std::isfinite(yy)) throw ResponseOutOfRange(true);
+    ratio_.assign(p, 0);
+    deviation_.assign(which_.size() * p, 0);
+    for (Index j = 0; j < p; ++j) {
+      const int exponent = pooled_exponent(pool, j);
+      set_column(j, pooled_moments(pool, j, exponent), exponent);
+      if (yy == 0) zy[j] = 0;
+      if (inverse_scale[j] == 0 || parts_.unit(j) == 0) continue;
+      ratio_[j] = inverse_scale[j] / parts_.unit(j);
+      for (std::size_t b = 0; b < pool.size(); ++b) {
+        deviation_[b * p + j] = (pool[b]->mean[j] - mean[j]) * parts_.unit(j);
+      }
+    }
+  }
+
+  void gram_columns(const Index* which, Index count, double* const* out,
+                    const Context& context) const override {
+    const Index p = columns();
+    const std::vector<Parts::Columns> products = parts_.products(which, count, context);
+    for (Index i = 0; i < count; ++i) {
+      const Index j = which[i];
+      std::fill(out[i], out[i] + p, 0.0);
+      for (std::size_t b = 0; b < which_.size(); ++b) {
+        const double* inside = products[i]->data() + which_[b] * p;
+        const double* between = deviation_.data() + b * p;
+        const double factor = parts_.all()[which_[b]]->weight * between[j];
+        add_product(inside, between, factor, p, out[i]);
+      }
+      for (Index k = 0; k < p; ++k) out[i][k] *= ratio_[k] * ratio_[j];
+    }
+  }
+
+  void cross_products(const Index* which, Index count, double* out) const override {
+    const Index p = columns();
+    std::fill(out, out + count * count, 0.0);
+    std::vector<double> inside(count * count);
+    for (std::size_t part = 0; part < which_.size(); ++part) {
+      const Design& design = *parts_.all()[which_[part]];
+      const double *share = parts_.share(which_[part]), *between = deviation_.data() + part * p;
+      design.cross_products(which, count, inside.data());
+      for (Index a = 0; a < count; ++a) {
+        for (Index b = 0; b < count; ++b) {
+          out[a * count + b] += inside[a * count + b] * share[which[a]] * share[which[b]] +
+                                design.weight * between[which[a]] * between[which[b]];
+        }
+      }
+    }
+    for (Index a = 0; a < count; ++a) {
+      for (Index b = 0; b < count; ++b) out[a * count + b] *= ratio_[which[a]] * ratio_[which[b]];
+    }
+  }
+
+  double entries() const override {
+    double sum = 0;
+    for (const Design* part : parts_.all()) sum += part->entries();
+    return sum;
+  }
+
+  double residual_products(const std::vector<Index>& support, const double* beta, double* products,
+                           const Context& context) const override {
+    const Index k = static_cast<Index>(support.size()), p = columns();
+    std::fill(products, products + k, 0.0);
+    std::vector<double> own(k), inside(k);
+    double rss = 0;
+    for (std::size_t part = 0; part < which_.size(); ++part) {
+      const Design& design = *parts_.all()[which_[part]];
+      const double *share = parts_.share(which_[part]), *between = deviation_.data() + part * p;
+      double shift = design.mean_y - mean_y;
+      for (Index s = 0; s < k; ++s) {
+        const double of_unit = beta[s] * ratio_[support[s]];
+        own[s] = of_unit * share[support[s]];
+        shift -= of_unit * between[support[s]];
+      }
+      rss += design.residual_products(support, own.data(), inside.data(), context) +
+             design.weight * shift * shift;
+      for (Index s = 0; s < k; ++s) {
+        products[s] += ratio_[support[s]] * (inside[s] * share[support[s]] +
+                                             design.weight * shift * between[support[s]]);
+      }
+    }
+    return rss;
+  }
+
+ private:
+  Parts& parts_;
+  std::vector<Index> which_;
+  std::vector<double> ratio_;      // the norm over all parts over that of this pool
+  std::vector<double> deviation_;  // by part and column: m_b - M, in norms over all parts
+};
+
+}  // namespace ellzero
