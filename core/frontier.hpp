@@ -49,6 +49,7 @@ class Frontier {
 
   // Extends the table to max_size, or as far as columns can be inserted, and closes it.
   void grow(Index max_size, const Context& context, const Progress& progress = {}) {
+    cut();  // what an interrupted call left open
     if (max_size + 1 > static_cast<Index>(models_.size())) {
       models_.back().tried = false;  // it may now be inserted into
       models_.resize(max_size + 1);
@@ -62,10 +63,7 @@ class Frontier {
         close(true, context, progress);
       } while (wander(context, progress));
     }
-    const auto end = std::find_if(models_.begin() + least_ + 1, models_.end(),
-                                  [](const Model& model) { return !model.known(); });
-    models_.erase(end, models_.end());  // the rank is less than that
-    waiting_.resize(models_.size());
+    cut();
   }
 
   // Stands at the support of size k, so that the engine can be asked about it.
@@ -79,6 +77,18 @@ class Frontier {
   // Measured on collinear designs: more walks, and longer ones, find more at a cost that grows as
   // fast. With few columns they cost little, so there are more.
   static constexpr Index kFurther = 3, kStarts = 256;
+
+  // Ends the table before the first size that is not known, or worse than the one before it: the
+  // rank is less than that, but for columns too near to dependence to tell.
+  void cut() {
+    std::size_t end = least_ + 1;
+    while (end < models_.size() && models_[end].known() &&
+           !beats(models_[end - 1].energy, models_[end].energy)) {
+      ++end;
+    }
+    models_.resize(end);
+    waiting_.assign(end, {});
+  }
 
   void close(bool with_swaps, const Context& context, const Progress& progress) {
     const Index last = static_cast<Index>(models_.size()) - 1;
@@ -104,12 +114,12 @@ class Frontier {
       if (models_[k].wandered || !models_[k].known()) continue;
       context.check();
       if (progress) progress(k);
-      models_[k].wandered = true;
       const std::vector<Step> starts = models_[k].starts;
       support_.move_to(models_[k].support);
       const Support::State home = support_.save();
       for (const Step& start : starts) any |= walk(home, start);
       support_.restore(home);
+      models_[k].wandered = true;
     }
     return any;
   }
@@ -191,14 +201,12 @@ class Frontier {
       any = true;
       ++tried_;
       support_.move_to(models_[k].support);
-      models_[k].tried = true;
       models_[k].starts = starts();
       if (k + 1 < static_cast<Index>(models_.size())) try_insertion();
       if (k > least_) offer_flip(best_step(false));
-      if (with_swaps) {
-        models_[k].swapped = true;
-        try_swaps();
-      }
+      if (with_swaps) try_swaps();
+      models_[k].tried = true;  // not before: an interrupt may come at any time
+      models_[k].swapped |= with_swaps;
     }
   }
 
@@ -206,9 +214,8 @@ class Frontier {
   // may not, by rounding, among nearly dependent columns.
   bool take_up(Index k) {
     if (!waiting_[k].known()) return false;
-    const std::vector<Index> support = std::move(waiting_[k].support);
+    support_.move_to(waiting_[k].support);
     waiting_[k] = {};
-    support_.move_to(support);
     if (support_.size() != k || !beats(support_.energy(), models_[k].energy)) return false;
     models_[k] = {support_.members(), support_.energy()};
     return true;

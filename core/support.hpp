@@ -32,13 +32,15 @@ class Support {
   // A column with d_i below this (of G_ii = 1) counts as lying in the span of S. A Gram matrix
   // knows d_i to about 1e-16; below this too few of its digits would be right to go on from.
   static constexpr double kSpan = 1e-9;
+  // A column that is in already is kept down to this.
+  static constexpr double kKept = 1e-3 * kSpan;
   // Scores closer than this, relatively, are equal but for rounding: the first column wins.
   static constexpr double kTie = 1e-12;
 
   Support(const Design& design, GramCache& cache, std::vector<double> ridge)
       : design_(design), cache_(cache), ridge_(std::move(ridge)), c_(design.zy) {
     d_.resize(c_.size());
-    for (Index i = 0; i < columns(); ++i) d_[i] = design_.gram_diagonal(i) + ridge_of(i);
+    for (Index i = 0; i < columns(); ++i) d_[i] = whole(i);
   }
   Support(const Support&) = delete;
   Support& operator=(const Support&) = delete;
@@ -118,7 +120,7 @@ class Support {
     return can;
   }
   // False, and nothing changed, if column j is down to rounding in the span of the support.
-  bool insert(Index j);
+  bool insert(Index j, double least_pivot = kSpan);
   void remove(Index position);
   bool flip(Index j) {
     const Index at = position(j);
@@ -129,10 +131,17 @@ class Support {
 
   // Flips to the given columns, less those that depend on the ones before them.
   void move_to(const std::vector<Index>& target) {
+    if (neglected_) refresh();
     for (Index r = size() - 1; r >= 0; --r) {
       if (std::find(target.begin(), target.end(), members_[r]) == target.end()) remove(r);
     }
-    for (const Index j : target) insert(j);
+    bool all = true;
+    for (const Index j : target) all &= contains(j) || insert(j);
+    if (all) return;
+    // Whether nearly dependent columns can be inserted depends on their order: once more from the
+    // start, in the order given, and with the tolerance that refreshing has.
+    while (size() > 0) remove(size() - 1);
+    for (const Index j : target) insert(j, kKept);
   }
 
   // Where the support stands, to come back to after an excursion: cheaper than flipping back.
@@ -174,6 +183,8 @@ class Support {
   static constexpr double kDriftBound = 2e4;
   static constexpr int kFlipBound = 500;
 
+  // d_i of the empty support. A dead column has none, ridge or not: it can't be inserted.
+  double whole(Index i) const { return design_.inverse_scale[i] > 0 ? 1 + ridge_of(i) : 0; }
   static double squared(const std::vector<double>& v) {
     return dot(v.data(), v.data(), static_cast<Index>(v.size()));
   }
@@ -260,7 +271,7 @@ inline double Support::new_row(Index j, const double* gram, double least_pivot,
   for (Index s = 0; s < size(); ++s) cross[s] = gram[members_[s]];
   const std::vector<double> w = times(cross.data());
   const std::vector<double> u = transposed_times(w);
-  const double pivot = design_.gram_diagonal(j) + ridge_of(j) - squared(w);
+  const double pivot = whole(j) - squared(w);
   // Rounding in the Gram matrix moves the pivot by epsilon |u|^2.
   if (!(pivot > least_pivot * std::max(1.0, 1e-4 * squared(u)))) return 0;
   const double root = std::sqrt(pivot);
@@ -305,12 +316,12 @@ inline void Support::account_for(double pivot) {
   if (++flips_ >= kFlipBound || drift_ > kDriftBound) refresh();
 }
 
-inline bool Support::insert(Index j) {
+inline bool Support::insert(Index j, double least_pivot) {
   if (contains(j)) return false;
   const double* gram = acquire(j);
   std::vector<double> a;
   double q = 0;
-  const double pivot = new_row(j, gram, kSpan, a, q);
+  const double pivot = new_row(j, gram, least_pivot, a, q);
   if (!(pivot > 0)) {
     cache_.release(j);
     rule_out(j);
@@ -373,7 +384,7 @@ inline void Support::refresh() {
     std::vector<double> a;
     double q = 0;
     // They passed a stricter test when they entered, with more members before them.
-    if (!(new_row(members[s], gram[s], 1e-3 * kSpan, a, q) > 0)) {
+    if (!(new_row(members[s], gram[s], kKept, a, q) > 0)) {
       cache_.release(members[s]);
       continue;
     }
@@ -386,7 +397,7 @@ inline void Support::refresh() {
   double t[kChunk];
   for (Index begin = 0; begin < columns(); begin += kChunk) {
     const Index end = std::min(columns(), begin + kChunk);
-    for (Index i = begin; i < end; ++i) d_[i] = design_.gram_diagonal(i) + ridge_of(i);
+    for (Index i = begin; i < end; ++i) d_[i] = whole(i);
     for (Index r = 0; r < size(); ++r) {
       combine(gram_.data(), row(r), r + 1, begin, end, t);
       for (Index i = begin; i < end; ++i) d_[i] -= t[i - begin] * t[i - begin];
@@ -397,6 +408,7 @@ inline void Support::refresh() {
   for (const Index j : members_) d_[j] = -std::numeric_limits<double>::infinity();
   drift_ = 0;
   flips_ = 0;
+  neglected_ = false;
 }
 
 inline Support::State Support::save() const {

@@ -212,6 +212,7 @@ class EngineFrontier {
 }  // namespace
 
 void bind_engine(nb::module_& m) {
+  m.attr("SPAN") = Support::kSpan;
   nb::class_<Engine>(m, "Engine")
       .def(nb::init<const Design&, const Vector<double>&, double, int>(), nb::arg("design"),
            nb::arg("ridge").noconvert(), nb::arg("memory_bound"), nb::arg("threads"),

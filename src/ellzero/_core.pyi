@@ -6,6 +6,8 @@ from numpy.typing import NDArray
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 
+SPAN: float
+
 class Design:
     @property
     def columns(self) -> int: ...

@@ -67,6 +67,8 @@ def check_table(
     caller: str, X: Any, y: Any, sample_weight: Any
 ) -> tuple[Any, NDArray[np.float64], NDArray[np.float64] | None, Any]:
     """Check what a function was given; the last that comes back is the names of the columns."""
+    if y is None:
+        raise ValueError(f"{caller} requires y, but it is None.")
     if sample_weight is None and _is_plain(X, 2) and _is_plain(y, 1) and len(X) == len(y) > 0:
         return X, y, None, None
     holder = type(caller, (BaseEstimator,), {})()  # messages have the name of the class in them

@@ -101,3 +101,26 @@ def test_it_ends_at_the_rank(rng):
     models = frontier_of(X, rng.normal(size=8), 20).models()
     assert [support.size for support, _ in models] == list(range(8))
     assert models[-1][1] == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("swaps", [True, False])
+def test_it_goes_on_after_an_interruption_at_any_time(swaps):
+    X, y = make_collinear(60, 40, random_state=0)[:2]
+    Z, target = preprocess(X, y)
+    for stop in range(0, 150, 7):
+        frontier = frontier_of(X, y, 3, swaps=swaps)
+        calls = iter(range(stop))
+
+        def report(_size, calls=calls):
+            if next(calls, None) is None:
+                raise KeyboardInterrupt
+
+        try:
+            frontier.grow(12, report)
+        except KeyboardInterrupt:
+            frontier.grow(5, None)
+            assert len(frontier.models()) <= 13
+        frontier.grow(12, None)
+        assert [support.size for support, _ in frontier.models()] == list(range(13))
+        for support, value in frontier.models():
+            assert value == pytest.approx(energy(Z, target, support), rel=1e-9)

@@ -70,7 +70,7 @@ def test_every_variable_of_the_largest_model_is_named(frontier):
 
 def test_nothing_to_draw_is_said():
     ax = l0_frontier(np.ones((5, 2)), np.arange(5.0)).plot()
-    assert ax.texts[0].get_text() == "no variable pays, whatever lam is"
+    assert ax.texts[0].get_text() == "one model only: no path to draw"
 
 
 def test_names_are_not_read_as_formulas():

@@ -208,7 +208,7 @@ def nan_at(X, i, j, value=np.nan):
         (
             {"always_include": ["a", "b"], "max_size": 1},
             ValueError,
-            "max_size=1, but always_include and start have 2 columns",
+            "max_size=1, but 2 columns are to be in the model",
         ),
     ],
 )

@@ -229,9 +229,9 @@ def test_it_can_be_pickled_and_copied_but_then_not_grown(diabetes):
     for other in (pickle.loads(pickle.dumps(frontier)), copy.deepcopy(frontier)):
         pd.testing.assert_frame_equal(other.to_frame(), frontier.to_frame())
         np.testing.assert_array_equal(other.at(size=5).coef, frontier.at(size=5).coef)
-        with pytest.raises(ValueError, match="came from a pickle"):
+        with pytest.raises(ValueError, match="has no data"):
             other.grow(20)
-        with pytest.raises(ValueError, match="came from a pickle"):
+        with pytest.raises(ValueError, match="has no data"):
             other.neighbours(5)
 
 
@@ -247,14 +247,23 @@ def test_it_can_be_pickled_and_copied_but_then_not_grown(diabetes):
         (lambda f: f.at(lam=np.nan), ValueError, "lam must be a number"),
         (lambda f: f.at(lam="much"), ValueError, "lam must be a number"),
         (lambda f: f.at(lam=1.0), ValueError, r"models of more than 15 variables begin to pay"),
-        (lambda f: f.at(criterion="aic"), ValueError, "'name' parameter of Frontier.criterion"),
-        (lambda f: f.criterion("aic"), ValueError, "'name' parameter of Frontier.criterion"),
+        (lambda f: f.at(criterion="aic"), ValueError, "parameter of Frontier must be a str among"),
+        (lambda f: f.criterion("aic"), ValueError, "parameter of Frontier must be a str among"),
         (lambda f: f.interval(99), ValueError, "size=99 is not one of the sizes"),
         (lambda f: f.grow(), ValueError, "grow takes max_size or lam"),
         (lambda f: f.grow(5, lam=2), ValueError, "grow takes max_size or lam"),
         (lambda f: f.grow(-5), ValueError, "'max_size' parameter of Frontier.grow"),
         (lambda f: f.grow(lam=-5), ValueError, "'lam' parameter of Frontier.grow"),
         (lambda f: f.neighbours(3, within=-1), ValueError, "'within' parameter of Frontier.neigh"),
+        (lambda f: f.neighbours(3, lam=np.nan), ValueError, "'lam' parameter of Frontier.neigh"),
+        (lambda f: f.at(lam=10**400), ValueError, "lam is too large"),
+        (lambda f: f.grow(lam=10**400), ValueError, "lam is too large"),
+        (lambda f: f.plot(max_size="a"), ValueError, "'max_size' parameter of Frontier.plot"),
+        (lambda f: f.plot(lam=-1), ValueError, "'lam' parameter of Frontier.plot"),
+        (lambda f: f.plot(lam=np.inf), ValueError, "'lam' parameter of Frontier.plot"),
+        (lambda f: f.plot(standardised="no"), ValueError, "'standardised' parameter of Frontier"),
+        (lambda f: f.plot(ax=3), TypeError, "ax must be a matplotlib Axes; got int"),
+        (lambda f: l0_frontier([[1.0], [2.0]], None), ValueError, "l0_frontier requires y"),
         (lambda f: f.neighbours(77), ValueError, "size=77 is not one of the sizes"),
         (lambda f: l0_frontier([[1.0]], [1.0, 2.0]), ValueError, "inconsistent numbers of samples"),
         (lambda f: l0_frontier([[1.0], [2.0]], [1, 2], max_size=-1), ValueError, "'max_size' par"),
@@ -263,7 +272,7 @@ def test_it_can_be_pickled_and_copied_but_then_not_grown(diabetes):
         (
             lambda f: l0_frontier([[1.0, 0], [2.0, 1]], [1, 2], max_size=0, always_include=[0]),
             ValueError,
-            "max_size=0, but always_include and start have 1 columns",
+            "max_size=0, but 1 columns are to be in the model",
         ),
     ],
 )
@@ -292,3 +301,43 @@ def test_odd_tables(X, y, sizes):
     for size in sizes:
         assert np.isfinite(frontier.at(size=size).coef).all()
         frontier.neighbours(size, within=1.0, lam=1.0)
+
+
+@pytest.mark.parametrize("eps", [1e-3, 1e-4, 3e-5, 1e-5, 1e-6])
+@pytest.mark.parametrize(("n", "p"), [(8, 5), (60, 20)])
+def test_near_dependence_is_survived(eps, n, p):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n, 2)) @ rng.normal(size=(2, p)) + eps * rng.normal(size=(n, p))
+        y = rng.normal(size=n)
+        frontier = l0_frontier(X, y)
+        assert frontier.sizes.tolist() == list(range(len(frontier.sizes)))
+        assert (np.diff(frontier.energies) <= 1e-9 * frontier.energies[0]).all()
+        assert frontier.at(lam=0).size == frontier.hull_sizes[-1]
+        assert frontier.grow(lam=0.0) is frontier
+        for lam in (0.0, 1e-3, 0.1):
+            model = L0Regressor(lam).fit(X, y)
+            assert model.certificate_.startswith("no insertion, removal or swap improves it")
+
+
+def test_the_certificate_says_what_was_left_aside():
+    rng = np.random.default_rng(12)
+    X = rng.normal(size=(30, 2))
+    X = np.column_stack([X, X + 1e-5 * rng.normal(size=(30, 2))])
+    y = rng.normal(size=30)
+    assert L0Regressor(0.0).fit(X, y).certificate_.endswith("to within 1e-09 left aside)")
+    twins = np.column_stack([X[:, :2], X[:, :2]])
+    assert L0Regressor(0.0).fit(twins, y).certificate_.endswith("improves it")
+
+
+def test_a_ridge_does_not_make_constants_variables(rng):
+    X = np.column_stack([rng.normal(size=(20, 3)), np.ones(20), np.zeros(20)])
+    frontier = l0_frontier(X, rng.normal(size=20), ridge=0.5)
+    assert frontier.sizes.tolist() == [0, 1, 2, 3]
+
+
+def test_neighbours_of_a_size_beyond_the_hull(rng):
+    X = rng.normal(size=(30, 6))
+    frontier = l0_frontier(X, X[:, 0] - X[:, 1])
+    assert frontier.hull_sizes[-1] == 2
+    assert set(frontier.neighbours(4)["move"]) <= {"swap", "insert", "remove"}

@@ -77,12 +77,13 @@ def make_collinear(
     rng = check_random_state(random_state)
     loadings = rng.standard_normal((p, n_factors))
     # A row L f + u with f and u standard normal has covariance L L' + I.
-    X = rng.standard_normal((n, n_factors)) @ loadings.T
+    # einsum, since the bits of a BLAS product depend on its number of threads
+    X = np.einsum("ik,jk->ij", rng.standard_normal((n, n_factors)), loadings)
     X += rng.standard_normal((n, p))
     X -= X.mean(axis=0)
     X /= np.linalg.norm(X, axis=0)
     beta = np.zeros(p)
     beta[rng.choice(p, size=values.size, replace=False)] = values
-    signal = X @ beta
+    signal = np.einsum("ij,j->i", X, beta)
     sigma_e = signal.std() * 10 ** (-snr_db / 20)
     return X, signal + sigma_e * rng.standard_normal(n), beta

@@ -45,7 +45,7 @@ def label_ends(ax: Axes, heights: NDArray[np.float64], names: list[str], colours
     kept = np.sort(np.argsort(-np.abs(heights), kind="stable")[:room])
     for j, place in zip(kept, spread_out(heights[kept], gap, low, high), strict=True):
         ax.annotate(
-            names[j].replace("$", r"\$"),
+            _short(names[j]).replace("$", r"\$"),
             xy=(1, heights[j]),
             xycoords=ax.get_yaxis_transform(),
             xytext=(1.04, place),
@@ -63,3 +63,7 @@ def label_ends(ax: Axes, heights: NDArray[np.float64], names: list[str], colours
             },
         )
     return len(heights) - len(kept)
+
+
+def _short(name: str, most: int = 30) -> str:
+    return name if len(name) <= most else name[: most - 3] + "..."

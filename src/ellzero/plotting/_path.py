@@ -32,6 +32,8 @@ def draw_path(
 ) -> Axes:
     """Draw what :meth:`ellzero.Frontier.plot` describes."""
     sizes, edges, columns, values = _steps(frontier, max_size, standardised, lam)
+    if ax is not None and not isinstance(ax, Axes):
+        raise TypeError(f"ax must be a matplotlib Axes; got {type(ax).__name__}.")
     if ax is None:
         _, ax = plt.subplots(figsize=(8, 5), layout="constrained")
     ax.set(
@@ -41,7 +43,7 @@ def draw_path(
     )
     ax.spines[["top", "right"]].set_visible(False)
     if len(sizes) == 1:
-        ax.text(0.5, 0.5, "no variable pays, whatever lam is", ha="center", transform=ax.transAxes)
+        ax.text(0.5, 0.5, "one model only: no path to draw", ha="center", transform=ax.transAxes)
         return ax
 
     ax.set_xlim(edges[0], edges[-1])  # falling, so that the model grows from left to right
@@ -145,12 +147,14 @@ def _note(ax: Axes, gone: list[str], unnamed: int) -> None:
     if unnamed:
         parts.append(f"no room to name {unnamed} small ones")
     if parts:
+        width = ax.get_window_extent().width * 72 / ax.figure.dpi
         text = textwrap.shorten("; ".join(parts), 230, placeholder=" ...")
-        ax.text(
-            0,
-            -0.16,
-            textwrap.fill(text, 110).replace("$", r"\$"),
-            transform=ax.transAxes,
+        ax.annotate(
+            textwrap.fill(text, max(20, int(width / 4.4))).replace("$", r"\$"),
+            xy=(0, 0),
+            xycoords="axes fraction",
+            xytext=(0, -40),
+            textcoords="offset points",
             va="top",
             fontsize=8,
             color="0.4",

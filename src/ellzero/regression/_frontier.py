@@ -16,6 +16,7 @@ from ellzero.regression._frontier_model import FrontierModel
 from ellzero.regression._growth import GrowingFrontier
 from ellzero.regression._hull import middle
 from ellzero.regression._neighbours import neighbouring_models
+from ellzero.regression._problem import to_float
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,10 +27,14 @@ __all__ = ["Frontier"]
 _PRICE = Interval(Real, 0, None, closed="left")
 
 
+def _check_criterion(argument: str, name: str) -> None:
+    check_parameters("Frontier", {argument: [StrOptions(set(CRITERIA))]}, **{argument: name})
+
+
 class Frontier:
     """The best known subset of every size: made by :func:`l0_frontier`.
 
-    It can be pickled; what comes back knows its models, but has no data to grow on.
+    It can be pickled and copied; a copy knows its models, but has no data to grow on.
 
     Attributes
     ----------
@@ -68,7 +73,7 @@ class Frontier:
 
     def _with_data(self) -> GrowingFrontier:
         if self._growing is None:
-            raise ValueError("This frontier came from a pickle, which has no data: make it anew.")
+            raise ValueError("A copy of a frontier has no data: make it anew with l0_frontier.")
         return self._growing
 
     def __getstate__(self) -> dict[str, Any]:
@@ -153,6 +158,7 @@ class Frontier:
         if lam is not None:
             size = self._size_at(lam)
         elif criterion is not None:
+            _check_criterion("criterion", criterion)
             size = int(self.sizes[np.argmin(self.criterion(criterion))])
         place = self._place(size)  # type: ignore[arg-type]
         solutions, part = self._solutions, self._solutions.part(place)
@@ -173,12 +179,13 @@ class Frontier:
     def _size_at(self, lam: float) -> int:
         if not isinstance(lam, Real) or not lam >= 0:
             raise ValueError(f"lam must be a number from 0 to infinity; got {lam!r}.")
-        if lam < self._hull.end:
+        price = to_float("lam", lam)
+        if price < self._hull.end:
             raise ValueError(
-                f"lam={lam:g} is below {self._hull.end:g}, where models of more than "
-                f"{self.sizes[-1]} variables begin to pay: grow(lam={lam:g}) first."
+                f"lam={price:g} is below {self._hull.end:g}, where models of more than "
+                f"{self.sizes[-1]} variables begin to pay: grow(lam={price:g}) first."
             )
-        return self._hull.size_at(float(lam))
+        return self._hull.size_at(price)
 
     def criterion(self, name: str) -> NDArray[np.float64]:
         """Return an information criterion for every size; the least is the best.
@@ -205,7 +212,7 @@ class Frontier:
         >>> int(l0_frontier(X, y, max_size=20).criterion("ebic").argmin())
         11
         """
-        check_parameters("Frontier.criterion", {"name": [StrOptions(set(CRITERIA))]}, name=name)
+        _check_criterion("name", name)
         if self._n < 1:
             raise ValueError(
                 f"sample_weight sums to {self._n:g}, but a criterion takes the sum for the number "
@@ -248,7 +255,7 @@ class Frontier:
             growing.grow(min(int(max_size), self._n_columns))
         else:
             check_parameters("Frontier.grow", {"lam": [_PRICE]}, lam=lam)
-            growing.cover(float(lam), self._n_columns)  # type: ignore[arg-type]
+            growing.cover(to_float("lam", lam), self._n_columns)
         self._read()
         return self
 
@@ -293,16 +300,19 @@ class Frontier:
         """
         place = self._place(size)
         growing = self._with_data()
+        constraints = {"within": [_PRICE, None], "lam": [_PRICE, None]}
+        check_parameters("Frontier.neighbours", constraints, lam=lam, within=within)
         if lam is None:
             ends = self._hull.interval(size)
             lam = self._hull.edge_over(size) if ends is None else middle(*ends)
         if within is None:
             within = lam
-        constraints = {"within": [_PRICE], "lam": [_PRICE]}
-        check_parameters("Frontier.neighbours", constraints, within=within, lam=lam)
-        growing.core.visit(size)
+        growing.problem.engine.move_to(self.supports[place])
         return neighbouring_models(
-            growing.problem, float(self.energies[place]), float(lam), float(within)
+            growing.problem,
+            float(self.energies[place]),
+            to_float("lam", lam),
+            to_float("within", within),
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -382,4 +392,15 @@ class Frontier:
         """
         from ellzero.plotting import draw_path  # here, so that nobody waits for matplotlib
 
+        check_parameters(
+            "Frontier.plot",
+            {
+                "max_size": [Interval(Integral, 0, None, closed="left"), None],
+                "standardised": ["boolean"],
+                "lam": [Interval(Real, 0, None, closed="neither"), None],
+            },
+            max_size=max_size,
+            standardised=standardised,
+            lam=lam,
+        )
         return draw_path(self, max_size=max_size, standardised=standardised, lam=lam, ax=ax)

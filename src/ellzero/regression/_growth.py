@@ -52,6 +52,7 @@ class GrowingFrontier:
         self.problem = problem
         self.core = _core.Frontier(problem.engine, problem.forced_mask, swaps)
         self._hull: Hull | None = None
+        self.last = 0
         self._look()
 
     @property
@@ -76,6 +77,8 @@ class GrowingFrontier:
         """Extend the table to ``max_size``, or as far as there are independent columns."""
         self.core.grow(max_size, self.problem.progress)
         self._look()
+        if self.last < max_size:  # what can still be inserted is too near to dependence
+            self.next_gain, self._hull = 0.0, None
 
     def cover(self, lam: float, max_size: int) -> None:
         """Grow until the solution at ``lam`` is known, and some sizes beyond it."""

@@ -76,8 +76,12 @@ class Hull:
         return int(self.sizes[np.count_nonzero(self.lambdas > lam)])
 
     def edge_over(self, size: int) -> float:
-        """Return the breakpoint between the two sizes of the hull on either side of ``size``."""
-        return float(self.lambdas[np.searchsorted(self.sizes, size) - 1])
+        """Return the ``lam`` at which a size off the hull comes closest to being the solution.
+
+        The breakpoint between the sizes of the hull on either side, or the end of the last.
+        """
+        place = int(np.searchsorted(self.sizes, size))
+        return float(self.lambdas[place - 1]) if place < len(self.sizes) else self.end
 
 
 def middle(low: float, high: float) -> float:

@@ -82,7 +82,7 @@ def largest_size(
         return min(n_columns, n_fixed + default)
     if n_fixed > max_size:
         raise ValueError(
-            f"max_size={max_size}, but always_include and start have {n_fixed} columns."
+            f"max_size={max_size}, but {n_fixed} columns are to be in the model from the start."
         )
     return min(n_columns, int(max_size))
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from ellzero import _core
 from ellzero._columns import column_name
 from ellzero.regression._criteria import information_criterion
 from ellzero.regression._growth import GrowingFrontier
@@ -46,7 +47,7 @@ def search_at(problem: Problem, solver: str, lam: float, max_size: int) -> Searc
         n_iter = frontier.core.tried
         frontier.core.visit(frontier.hull.size_at(lam))
     if held_back < 0:
-        return Search(lam, n_iter, certificate)
+        return Search(lam, n_iter, certificate + _left_aside(problem))
     certificate = (
         f"stopped at max_size={max_size}: inserting {column_name(held_back, problem.names)!r} "
         f"would lower the objective by {gain - lam:.6g}"
@@ -74,6 +75,7 @@ def search_path(problem: Problem, solver: str, criterion: str, max_size: int) ->
         certificate = f"stopped at max_size={max_size}, where {criterion} was still least"
         return Search(lam, path.n_iter, certificate, _stopped(certificate), ConvergenceWarning)
     certificate = f"{criterion} is least among the {len(sizes)} {path.description} at lam_"
+    certificate += _left_aside(problem)
     warning = _small_rss(criterion, values, sizes, best, design.weight) if design.yy > 0 else ""
     return Search(lam, path.n_iter, certificate, warning)
 
@@ -88,6 +90,14 @@ def _still_falls(problem: Problem, criterion: str, path: _Path, value: float) ->
         criterion, np.array([rss]), np.array([size]), design.weight, design.columns, design.yy
     )
     return bool(further < value)
+
+
+def _left_aside(problem: Problem) -> str:
+    """Say so if columns were left out that depend on the support too nearly, but not exactly."""
+    remainder = problem.engine.d
+    if not np.any((remainder > 1e-13) & (remainder <= _core.SPAN)):
+        return ""
+    return f" (columns that depend on it to within {_core.SPAN:g} left aside)"
 
 
 def _stopped(certificate: str) -> str:
