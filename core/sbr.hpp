@@ -28,6 +28,9 @@ struct SbrRun {
   Index replacements = 0;
   // The insertion that would have lowered f further, had the support not been at max_size.
   Support::Candidate held_back;
+  // For every lam between these the run makes the same replacements.
+  double lam_low = 0;
+  double lam_high = std::numeric_limits<double>::infinity();
 };
 
 // Energies are known to about this share of y'y/2: what gains less is rounding.
@@ -38,6 +41,8 @@ struct Replacement {
   double gain;
   Index column = -1;
   Index position = -1;  // in the support, if it is a removal
+  double insertion_gain = -std::numeric_limits<double>::infinity();  // of the best insertion
+  double removal_cost = std::numeric_limits<double>::infinity();     // of the cheapest removal
 };
 
 inline Replacement best_replacement(const Support& support, double lam, const SbrLimits& limits,
@@ -45,9 +50,12 @@ inline Replacement best_replacement(const Support& support, double lam, const Sb
   Replacement best{floor};
   held_back = {};
   const Support::Candidate insertion = support.best_insertion();
+  const bool room = support.size() < limits.max_size;
+  if (room && insertion.column >= 0) best.insertion_gain = insertion.gain;
   if (insertion.column >= 0 && insertion.gain - lam > floor) {
-    if (support.size() < limits.max_size) {
-      best = {insertion.gain - lam, insertion.column, -1};
+    if (room) {
+      best.gain = insertion.gain - lam;
+      best.column = insertion.column;
     } else {
       held_back = insertion;
     }
@@ -55,10 +63,13 @@ inline Replacement best_replacement(const Support& support, double lam, const Sb
   for (Index r = 0; r < support.size(); ++r) {
     const Index j = support.members()[r];
     if (limits.is_forced(j)) continue;
+    best.removal_cost = std::min(best.removal_cost, support.removal_cost(r));
     const double gain = lam - support.removal_cost(r);
     const double tie = Support::kTie * lam;
     if (gain > best.gain + tie || (best.column > j && gain > floor && gain > best.gain - tie)) {
-      best = {gain, j, r};
+      best.gain = gain;
+      best.column = j;
+      best.position = r;
     }
   }
   return best;
@@ -79,7 +90,19 @@ inline SbrRun run_sbr(Support& support, double lam, const SbrLimits& limits, dou
     context.check();
     if (progress) progress(support.size());
     const Replacement best = best_replacement(support, lam, limits, floor, run.held_back);
-    if (best.column < 0) return run;
+    // An insertion gains insertion_gain - lam, a removal lam - removal_cost; the better is made, if
+    // it gains anything.
+    const double balance = 0.5 * (best.insertion_gain + best.removal_cost);
+    if (best.column < 0) {
+      run.lam_low = std::max(run.lam_low, best.insertion_gain);
+      run.lam_high = std::min(run.lam_high, best.removal_cost);
+      return run;
+    }
+    if (best.position >= 0) {
+      run.lam_low = std::max({run.lam_low, best.removal_cost, balance});
+    } else {
+      run.lam_high = std::min({run.lam_high, best.insertion_gain, balance});
+    }
     if (best.position >= 0) {
       support.remove(best.position);
     } else if (!support.insert(best.column)) {

@@ -79,7 +79,8 @@ nb::tuple sbr(Engine& e, double lam, const std::optional<Vector<bool>>& forced, 
     return run_sbr(e.support_, lam, limits, least_gain(e.design_), e.context_,
                    progress_of(progress));
   });
-  return nb::make_tuple(run.replacements, run.held_back.column, run.held_back.gain);
+  return nb::make_tuple(run.replacements, run.held_back.column, run.held_back.gain, run.lam_low,
+                        run.lam_high);
 }
 
 nb::tuple path(Engine& e, const std::optional<Vector<bool>>& forced, Index max_size,

@@ -88,7 +88,7 @@ class Engine:
         forced: NDArray[np.bool_] | None,
         max_size: int,
         progress: Callable[[int], None] | None,
-    ) -> tuple[int, int, float]: ...
+    ) -> tuple[int, int, float, float, float]: ...
     def sbr_path(
         self,
         forced: NDArray[np.bool_] | None,

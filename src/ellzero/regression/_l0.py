@@ -5,27 +5,23 @@ from __future__ import annotations
 import math
 import warnings
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from ellzero import _core
-from ellzero._columns import column_name, resolve_columns
+from ellzero._columns import resolve_columns
 from ellzero._progress import progress_printer
-from ellzero._sklearn import Interval, SelectingRegressor, StrOptions, check_fit_input
+from ellzero._sklearn import Interval, StrOptions, check_fit_input
 from ellzero.regression._criteria import CRITERIA, trusted_size
+from ellzero.regression._fitted import FittedSelection
 from ellzero.regression._problem import DEFAULT_MAX_SIZE, largest_size, make_problem, to_float
-from ellzero.regression._searches import Search, search_at, search_path
-
-if TYPE_CHECKING:
-    import pandas as pd
+from ellzero.regression._searches import search_at, search_path
 
 __all__ = ["L0Regressor"]
 
 
-class L0Regressor(SelectingRegressor):
+class L0Regressor(FittedSelection):
     r"""Least squares with a price on every variable used.
 
     Minimises, over supports S and coefficients b that vanish outside S,
@@ -202,7 +198,9 @@ class L0Regressor(SelectingRegressor):
             if start.size:
                 problem.engine.move_to(np.concatenate([forced, np.setdiff1d(start, forced)]))
             search = search_at(problem, self.solver, to_float("lam", self.lam), max_size)
-        self._store(problem.engine.solution(), problem.design, forced, search)
+        self._store(problem.engine.solution(), problem.design, forced, search.lam)
+        self.n_iter_ = search.n_iter
+        self.certificate_ = search.certificate
         if search.warning:
             warnings.warn(search.warning, search.category, stacklevel=2)
         return self
@@ -214,72 +212,3 @@ class L0Regressor(SelectingRegressor):
             raise ValueError(
                 f"start needs a number for lam: the path of lam={self.lam!r} has its own start."
             )
-
-    def _store(
-        self,
-        solution: tuple[Any, ...],
-        design: _core.Design,
-        forced: NDArray[np.int64],
-        search: Search,
-    ) -> None:
-        support, beta, removal_cost, inverse_scale, mean, rss, ridge_energy = solution
-        coefficients = beta * inverse_scale
-        self.coef_ = np.zeros(self.n_features_in_)
-        self.coef_[support] = coefficients
-        self.intercept_ = design.mean_y - float(mean @ coefficients)
-        self.support_ = support
-        self.lam_ = search.lam
-        n_priced = np.count_nonzero(~np.isin(support, forced)) if forced.size else support.size
-        price = search.lam * n_priced if n_priced else 0.0
-        self.objective_ = 0.5 * rss + ridge_energy + price
-        self.n_iter_ = search.n_iter
-        self.certificate_ = search.certificate
-        # What summary() needs beyond the attributes above
-        self._standardised = beta / math.sqrt(design.yy) if design.yy > 0 else np.zeros_like(beta)
-        self._removal_cost = removal_cost
-        self._total = design.yy
-
-    def summary(self) -> pd.DataFrame:
-        """Tabulate the chosen variables, the most important first.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Indexed by variable. ``coefficient``: in units of y per unit of the variable.
-            ``standardised``: change of y, in its standard deviations, for one standard deviation of
-            the variable. ``removal_cost``: by how much ``1/2 RSS + 1/2 ridge |b|^2`` would rise
-            without the variable, the others refitted; the variable pays if that is more than
-            ``lam_``. ``r2_lost``: the same as a share of the sum of squares of y.
-
-        Examples
-        --------
-        >>> from ellzero import L0Regressor
-        >>> from ellzero.datasets import load_diabetes_interactions
-        >>> diabetes = load_diabetes_interactions()
-        >>> model = L0Regressor(lam=20_000).fit(diabetes.data, diabetes.target)
-        >>> print(model.summary().round(3))  # doctest: +NORMALIZE_WHITESPACE
-                  coefficient  standardised  removal_cost  r2_lost
-        variable
-        bmi           605.191         0.374    136190.998    0.104
-        ltg           560.054         0.346    116300.367    0.089
-        map           269.838         0.167     28541.288    0.022
-        age:sex       203.689         0.126     20513.044    0.016
-        """
-        import pandas as pd  # here, so that `import ellzero` does not wait for it
-
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        index = pd.Index(
-            [column_name(j, names) for j in self.support_], name="variable", dtype=object
-        )
-        total = self._total if self._total > 0 else 1.0
-        table = pd.DataFrame(
-            {
-                "coefficient": self.coef_[self.support_],
-                "standardised": self._standardised,
-                "removal_cost": self._removal_cost,
-                "r2_lost": 2 * self._removal_cost / total,
-            },
-            index=index,
-        )
-        return table.sort_values("removal_cost", ascending=False, kind="stable")

@@ -35,7 +35,7 @@ def search_at(problem: Problem, solver: str, lam: float, max_size: int) -> Searc
     """Look for the solution at ``lam``; SBR starts from where the engine stands."""
     if solver == "sbr":
         certificate = _NO_FLIP
-        n_iter, held_back, gain = problem.engine.sbr(
+        n_iter, held_back, gain, _, _ = problem.engine.sbr(
             lam, problem.forced_mask, max_size, problem.progress
         )
     else:

@@ -1,0 +1,65 @@
+"""The cross-validated error as a function of lam: piecewise constant, so known exactly."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Curve", "FoldPath", "make_curve"]
+
+_Floats = NDArray[np.float64]
+
+
+class FoldPath(NamedTuple):
+    """The solutions of one fold as lam falls, in terms of the lam of all rows."""
+
+    lambdas: _Floats  # where they change, decreasing
+    end: float  # the least lam that something is known about
+    sizes: NDArray[np.int64]
+    errors: _Floats  # mean squared error on the test rows
+    weight: float  # of the test rows
+
+
+class Curve(NamedTuple):
+    """Mean error over folds on intervals of lam, from the largest lam to the smallest."""
+
+    lam_low: _Floats
+    lam_high: _Floats
+    mean_error: _Floats
+    se_error: _Floats
+    mean_size: _Floats
+    fold_errors: _Floats  # by fold and interval
+
+    def best(self) -> int:
+        """Return the interval of least error; of equals that of the largest lam."""
+        return int(np.argmin(self.mean_error))
+
+    def within_one_se(self) -> int:
+        """Return the interval of largest lam whose error is within one se of the least."""
+        best = self.best()
+        bar = self.mean_error[best] + self.se_error[best]
+        return int(np.flatnonzero(self.mean_error <= bar)[0])
+
+
+def make_curve(paths: list[FoldPath]) -> Curve:
+    """Average the folds on the union of their breakpoints.
+
+    Folds count by the weight of their test rows. The standard error is that of a weighted mean of
+    as many errors as there are folds.
+    """
+    end = max(path.end for path in paths)
+    edges = np.unique(np.concatenate([path.lambdas for path in paths]))[::-1]
+    edges = np.concatenate([[np.inf], edges[edges > end], [end]])
+    low, high = edges[1:], edges[:-1]
+    # Which step of each fold an interval lies in: as many breakpoints are at or above its top.
+    steps = [np.searchsorted(-path.lambdas, -low, side="left") for path in paths]
+    errors = np.array([path.errors[step] for path, step in zip(paths, steps, strict=True)])
+    sizes = np.array([path.sizes[step] for path, step in zip(paths, steps, strict=True)])
+    share = np.array([path.weight for path in paths])
+    share = share / share.sum()
+    mean = share @ errors
+    spread = share @ (errors - mean) ** 2
+    se = np.sqrt(spread / (len(paths) - 1)) if len(paths) > 1 else np.full_like(mean, np.nan)
+    return Curve(low, high, mean, se, share @ sizes, errors)

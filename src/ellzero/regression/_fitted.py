@@ -1,0 +1,90 @@
+"""What every fitted selection of columns has, and its summary."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ellzero import _core
+from ellzero._columns import column_name
+from ellzero._sklearn import SelectingRegressor
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FittedSelection"]
+
+
+class FittedSelection(SelectingRegressor):
+    """A linear model whose columns were chosen at a price of ``lam_`` each."""
+
+    def _store(
+        self,
+        solution: tuple[Any, ...],
+        design: _core.Design,
+        forced: NDArray[np.int64],
+        lam: float,
+    ) -> None:
+        support, beta, removal_cost, inverse_scale, mean, rss, ridge_energy = solution
+        coefficients = beta * inverse_scale
+        self.coef_ = np.zeros(self.n_features_in_)
+        self.coef_[support] = coefficients
+        self.intercept_ = design.mean_y - float(mean @ coefficients)
+        self.support_ = support
+        self.lam_ = lam
+        n_priced = np.count_nonzero(~np.isin(support, forced)) if forced.size else support.size
+        price = lam * n_priced if n_priced else 0.0
+        self.objective_ = 0.5 * rss + ridge_energy + price
+        # What summary() needs beyond the attributes above
+        self._standardised = beta / math.sqrt(design.yy) if design.yy > 0 else np.zeros_like(beta)
+        self._removal_cost = removal_cost
+        self._total = design.yy
+
+    def summary(self) -> pd.DataFrame:
+        """Tabulate the chosen variables, the most important first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by variable. ``coefficient``: in units of y per unit of the variable.
+            ``standardised``: change of y, in its standard deviations, for one standard deviation of
+            the variable. ``removal_cost``: by how much ``1/2 RSS + 1/2 ridge |b|^2`` would rise
+            without the variable, the others refitted; the variable pays if that is more than
+            ``lam_``. ``r2_lost``: the same as a share of the sum of squares of y.
+
+        Examples
+        --------
+        >>> from ellzero import L0Regressor
+        >>> from ellzero.datasets import load_diabetes_interactions
+        >>> diabetes = load_diabetes_interactions()
+        >>> model = L0Regressor(lam=20_000).fit(diabetes.data, diabetes.target)
+        >>> print(model.summary().round(3))  # doctest: +NORMALIZE_WHITESPACE
+                  coefficient  standardised  removal_cost  r2_lost
+        variable
+        bmi           605.191         0.374    136190.998    0.104
+        ltg           560.054         0.346    116300.367    0.089
+        map           269.838         0.167     28541.288    0.022
+        age:sex       203.689         0.126     20513.044    0.016
+        """
+        import pandas as pd  # here, so that `import ellzero` does not wait for it
+
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        index = pd.Index(
+            [column_name(j, names) for j in self.support_], name="variable", dtype=object
+        )
+        total = self._total if self._total > 0 else 1.0
+        table = pd.DataFrame(
+            {
+                "coefficient": self.coef_[self.support_],
+                "standardised": self._standardised,
+                "removal_cost": self._removal_cost,
+                "r2_lost": 2 * self._removal_cost / total,
+            },
+            index=index,
+        )
+        return table.sort_values("removal_cost", ascending=False, kind="stable")

@@ -1,0 +1,69 @@
+"""The solutions of one fold as lam falls, and how each does on the rows held out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ellzero.regression._cv_curve import FoldPath
+from ellzero.regression._folds import Fold
+from ellzero.regression._growth import GrowingFrontier
+from ellzero.regression._problem import Problem
+
+__all__ = ["frontier_fold_path", "sbr_fold_path"]
+
+
+def frontier_fold_path(
+    fold: Fold, frontier: GrowingFrontier, weight: float, max_size: int
+) -> FoldPath:
+    """Grow a fold's frontier and judge its solutions.
+
+    ``weight`` is that of all rows: prices are compared per unit of weight.
+    """
+    if frontier.last < max_size and not frontier.exhausted:
+        frontier.grow(max_size)
+    solutions = frontier.solutions()
+    hull = frontier.hull_of(0.5 * solutions.rss + solutions.ridge_energy)
+    places = hull.sizes - hull.sizes[0]
+    parts = [solutions.part(int(place)) for place in places]
+    coefs = [solutions.beta[part] * solutions.inverse_scale[part] for part in parts]
+    means = [solutions.mean[part] @ coef for part, coef in zip(parts, coefs, strict=True)]
+    errors = fold.errors(
+        [solutions.support[part] for part in parts], coefs, fold.design.mean_y - np.array(means)
+    )
+    per_fold = weight / fold.design.weight
+    return FoldPath(
+        hull.lambdas * per_fold, hull.end * per_fold, hull.sizes, errors, fold.test_weight
+    )
+
+
+def sbr_fold_path(fold: Fold, problem: Problem, weight: float, max_size: int) -> FoldPath:
+    """Run SBR at every lam at which its decisions change, and judge where it stops."""
+    engine, mask = problem.engine, problem.forced_mask
+    supports, coefs, intercepts, lows = [], [], [], []
+    lam = np.inf
+    while True:
+        engine.move_to(problem.forced)
+        _, held_back, _, low, _ = engine.sbr(lam, mask, max_size, problem.progress)
+        if held_back >= 0:
+            break  # what it would do below is not known: max_size is in the way
+        support, beta, _, inverse_scale, mean, _, _ = engine.solution()
+        if supports and np.array_equal(support, supports[-1]):
+            lows[-1] = low
+        else:
+            supports.append(support)
+            coefs.append(beta * inverse_scale)
+            intercepts.append(fold.design.mean_y - float(mean @ coefs[-1]))
+            lows.append(low)
+        if not low > problem.least_gain:
+            lows[-1] = 0.0
+            break
+        lam = low * (1 - 1e-9)
+    errors = fold.errors(supports, coefs, np.array(intercepts))
+    per_fold = weight / fold.design.weight
+    return FoldPath(
+        np.array(lows[:-1]) * per_fold,
+        lows[-1] * per_fold,
+        np.array([support.size for support in supports]),
+        errors,
+        fold.test_weight,
+    )
