@@ -33,16 +33,18 @@ struct SbrRun {
   double lam_high = std::numeric_limits<double>::infinity();
 };
 
-// Energies are known to about this share of y'y/2: what gains less is rounding.
-inline double least_gain(const Design& design) { return 1e-14 * 0.5 * design.yy; }
+// What gains less is rounding.
+inline double least_gain(const Design& design) { return Support::kRounding * 0.5 * design.yy; }
 
 // The replacement that lowers f most; of equals, the one of the first column.
 struct Replacement {
   double gain;
   Index column = -1;
   Index position = -1;  // in the support, if it is a removal
-  double insertion_gain = -std::numeric_limits<double>::infinity();  // of the best insertion
-  double removal_cost = std::numeric_limits<double>::infinity();     // of the cheapest removal
+  double insertion_gain =
+      -std::numeric_limits<double>::infinity();                   // of the best, if there is room
+  double next_gain = insertion_gain;                              // the same, room or not
+  double removal_cost = std::numeric_limits<double>::infinity();  // of the cheapest removal
 };
 
 inline Replacement best_replacement(const Support& support, double lam, const SbrLimits& limits,
@@ -51,7 +53,8 @@ inline Replacement best_replacement(const Support& support, double lam, const Sb
   held_back = {};
   const Support::Candidate insertion = support.best_insertion();
   const bool room = support.size() < limits.max_size;
-  if (room && insertion.column >= 0) best.insertion_gain = insertion.gain;
+  if (insertion.column >= 0) best.next_gain = insertion.gain;
+  if (room) best.insertion_gain = best.next_gain;
   if (insertion.column >= 0 && insertion.gain - lam > floor) {
     if (room) {
       best.gain = insertion.gain - lam;
@@ -94,7 +97,7 @@ inline SbrRun run_sbr(Support& support, double lam, const SbrLimits& limits, dou
     // it gains anything.
     const double balance = 0.5 * (best.insertion_gain + best.removal_cost);
     if (best.column < 0) {
-      run.lam_low = std::max(run.lam_low, best.insertion_gain);
+      run.lam_low = std::max(run.lam_low, best.next_gain);
       run.lam_high = std::min(run.lam_high, best.removal_cost);
       return run;
     }

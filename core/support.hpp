@@ -36,6 +36,8 @@ class Support {
   static constexpr double kKept = 1e-3 * kSpan;
   // Scores closer than this, relatively, are equal but for rounding: the first column wins.
   static constexpr double kTie = 1e-12;
+  // Energies are known to about this share of y'y/2.
+  static constexpr double kRounding = 1e-14;
 
   Support(const Design& design, GramCache& cache, std::vector<double> ridge)
       : design_(design), cache_(cache), ridge_(std::move(ridge)), c_(design.zy) {
@@ -447,7 +449,19 @@ inline Support::Candidate Support::best_insertion() const {
       }
     }
   }
-  if (best.column >= 0) best.gain = 0.5 * highest;
+  if (best.column < 0) return best;
+  best.gain = 0.5 * highest;
+  const double rounding = kRounding * 0.5 * design_.yy;
+  if (energy() - best.gain > rounding) return best;
+  // Whatever completes an exact fit gains the same, but for rounding: the first of these.
+  for (Index i = 0; i < best.column; ++i) {
+    double score_i;
+    insertion_scores(&c_[i], &d_[i], kSpan, 1, &score_i);
+    if (0.5 * score_i > best.gain - 2 * rounding) {
+      best.column = i;
+      break;
+    }
+  }
   return best;
 }
 

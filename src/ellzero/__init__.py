@@ -8,7 +8,13 @@ from importlib.metadata import version
 
 from ellzero import datasets
 from ellzero.priors import BernoulliGaussian
-from ellzero.regression import Frontier, FrontierModel, L0Regressor, l0_frontier
+from ellzero.regression import (
+    Frontier,
+    FrontierModel,
+    L0Regressor,
+    L0RegressorCV,
+    l0_frontier,
+)
 
 __version__ = version("ellzero")
 
@@ -17,6 +23,7 @@ __all__ = [
     "Frontier",
     "FrontierModel",
     "L0Regressor",
+    "L0RegressorCV",
     "__version__",
     "datasets",
     "l0_frontier",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,14 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.feature_selection import SelectorMixin
+from sklearn.model_selection import KFold, check_cv
+from sklearn.utils._metadata_requests import _routing_enabled
 from sklearn.utils._param_validation import (
     Interval,
     StrOptions,
     validate_parameter_constraints,
 )
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 __all__ = [
@@ -23,6 +27,9 @@ __all__ = [
     "check_fit_input",
     "check_parameters",
     "check_table",
+    "make_splits",
+    "make_splitter",
+    "splitter_routing",
 ]
 
 
@@ -121,6 +128,41 @@ def _check_data(
             raise ValueError("sample_weight is too large to be summed; rescale it.")
         sample_weight = np.ascontiguousarray(sample_weight)
     return X, y, sample_weight
+
+
+def make_splitter(cv: Any, random_state: Any) -> Any:
+    """Return a splitter: k folds for a number, shuffled if there is a ``random_state``."""
+    if isinstance(cv, Integral) and random_state is not None:
+        return KFold(cv, shuffle=True, random_state=random_state)
+    return check_cv(cv)
+
+
+def splitter_routing(estimator: BaseEstimator, splitter: Any) -> MetadataRouter:
+    """Return the routing of a meta-estimator whose ``fit`` splits."""
+    mapping = MethodMapping().add(caller="fit", callee="split")
+    return (
+        MetadataRouter(owner=estimator)
+        .add_self_request(estimator)
+        .add(splitter=splitter, method_mapping=mapping)
+    )
+
+
+def make_splits(
+    estimator: BaseEstimator, splitter: Any, X: Any, y: Any, sample_weight: Any, groups: Any
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Split the rows; ``groups`` reach the splitter by metadata routing, if it is on."""
+    arguments = {"groups": groups}
+    if _routing_enabled():
+        given = {"sample_weight": sample_weight, "groups": groups}
+        given = {name: value for name, value in given.items() if value is not None}
+        arguments = process_routing(estimator, "fit", **given).splitter.split
+    splits = [
+        (np.asarray(train, dtype=np.int64), np.asarray(test, dtype=np.int64))
+        for train, test in splitter.split(X, y, **arguments)
+    ]
+    if not splits or any(len(train) == 0 or len(test) == 0 for train, test in splits):
+        raise ValueError("cv must give at least one split, each with rows to train and to test on.")
+    return splits
 
 
 # scikit-learn has no types, so mypy takes its classes for Any.

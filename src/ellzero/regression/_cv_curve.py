@@ -31,10 +31,11 @@ class Curve(NamedTuple):
     se_error: _Floats
     mean_size: _Floats
     fold_errors: _Floats  # by fold and interval
+    rounding: float  # errors that differ by less are equal
 
     def best(self) -> int:
         """Return the interval of least error; of equals that of the largest lam."""
-        return int(np.argmin(self.mean_error))
+        return int(np.flatnonzero(self.mean_error <= self.mean_error.min() + self.rounding)[0])
 
     def within_one_se(self) -> int:
         """Return the interval of largest lam whose error is within one se of the least."""
@@ -43,7 +44,7 @@ class Curve(NamedTuple):
         return int(np.flatnonzero(self.mean_error <= bar)[0])
 
 
-def make_curve(paths: list[FoldPath]) -> Curve:
+def make_curve(paths: list[FoldPath], rounding: float) -> Curve:
     """Average the folds on the union of their breakpoints.
 
     Folds count by the weight of their test rows. The standard error is that of a weighted mean of
@@ -62,4 +63,4 @@ def make_curve(paths: list[FoldPath]) -> Curve:
     mean = share @ errors
     spread = share @ (errors - mean) ** 2
     se = np.sqrt(spread / (len(paths) - 1)) if len(paths) > 1 else np.full_like(mean, np.nan)
-    return Curve(low, high, mean, se, share @ sizes, errors)
+    return Curve(low, high, mean, se, share @ sizes, errors, rounding)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ellzero.regression._cv_curve import FoldPath
 from ellzero.regression._folds import Fold
@@ -39,7 +40,10 @@ def frontier_fold_path(
 def sbr_fold_path(fold: Fold, problem: Problem, weight: float, max_size: int) -> FoldPath:
     """Run SBR at every lam at which its decisions change, and judge where it stops."""
     engine, mask = problem.engine, problem.forced_mask
-    supports, coefs, intercepts, lows = [], [], [], []
+    supports: list[NDArray[np.int64]] = []
+    coefs: list[NDArray[np.float64]] = []
+    intercepts: list[float] = []
+    lows: list[float] = []
     lam = np.inf
     while True:
         engine.move_to(problem.forced)
@@ -54,10 +58,11 @@ def sbr_fold_path(fold: Fold, problem: Problem, weight: float, max_size: int) ->
             coefs.append(beta * inverse_scale)
             intercepts.append(fold.design.mean_y - float(mean @ coefs[-1]))
             lows.append(low)
-        if not low > problem.least_gain:
+        # A little below, by more than what gains are known to
+        lam = min(low * (1 - 1e-9), low - 2 * problem.least_gain)
+        if not lam > 0:
             lows[-1] = 0.0
             break
-        lam = low * (1 - 1e-9)
     errors = fold.errors(supports, coefs, np.array(intercepts))
     per_fold = weight / fold.design.weight
     return FoldPath(

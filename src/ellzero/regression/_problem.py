@@ -13,7 +13,14 @@ from ellzero import _core
 from ellzero._columns import column_name
 from ellzero._engine import make_design, make_engine, thread_count
 
-__all__ = ["DEFAULT_MAX_SIZE", "Problem", "largest_size", "make_problem", "to_float"]
+__all__ = [
+    "DEFAULT_MAX_SIZE",
+    "Problem",
+    "largest_size",
+    "make_problem",
+    "make_problem_on",
+    "to_float",
+]
 
 DEFAULT_MAX_SIZE = 40
 
@@ -59,7 +66,20 @@ def make_problem(
     """
     threads = thread_count()
     design = make_design(X, y, sample_weight, fit_intercept, threads)
-    engine = make_engine(design, to_float("ridge", ridge), threads)
+    return make_problem_on(design, to_float("ridge", ridge), forced, names, progress, threads, 4)
+
+
+def make_problem_on(
+    design: _core.Design,
+    ridge: float,
+    forced: NDArray[np.int64],
+    names: Any,
+    progress: Callable[[int], None] | None,
+    threads: int,
+    stacklevel: int = 3,
+) -> Problem:
+    """Put an engine on a design and insert the forced columns."""
+    engine = make_engine(design, ridge, threads)
     if forced.size:
         engine.move_to(forced)
         left_out = np.setdiff1d(forced, engine.members)
@@ -68,7 +88,7 @@ def make_problem(
                 f"always_include: column {column_name(left_out[0], names)!r} is constant or "
                 "depends linearly on the columns before it, so its coefficient is zero.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=stacklevel,
             )
     return Problem(engine, design, forced, names, progress)
 

@@ -1,0 +1,390 @@
+"""l0-regularised least squares with a cross-validated price."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from ellzero import _core
+from ellzero._columns import resolve_columns
+from ellzero._engine import thread_count
+from ellzero._progress import progress_printer
+from ellzero._sklearn import (
+    Interval,
+    StrOptions,
+    check_fit_input,
+    make_splits,
+    make_splitter,
+    splitter_routing,
+)
+from ellzero.regression._cv_curve import Curve, FoldPath, make_curve
+from ellzero.regression._fitted import FittedSelection
+from ellzero.regression._fold_paths import frontier_fold_path, sbr_fold_path
+from ellzero.regression._folds import Data, Fold, make_folds
+from ellzero.regression._frontier import Frontier
+from ellzero.regression._growth import GrowingFrontier
+from ellzero.regression._hull import middle
+from ellzero.regression._problem import largest_size, make_problem_on, to_float
+from ellzero.regression._searches import search_at
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["L0RegressorCV"]
+
+_FIRST_SIZE = 20
+
+
+class L0RegressorCV(FittedSelection):
+    r"""Least squares with a price on every variable, chosen by cross-validation.
+
+    Minimises what :class:`ellzero.L0Regressor` does,
+
+    .. math:: \tfrac12 \|y - Xb\|^2 + \tfrac12\, \mathrm{ridge}\, \|b\|^2
+              + \mathrm{lam}\, \|b\|_0
+
+    at the ``lam`` whose models predict the rows held out best. As a function of ``lam`` the
+    cross-validated error is piecewise constant: it is computed on every interval between
+    breakpoints, not on a grid. Prices are compared per unit of weight: a fold that trains on the
+    weight W_train out of W uses ``lam W_train / W``. Centring and scaling are learned inside each
+    fold.
+
+    Parameters
+    ----------
+    cv : int, splitter, or iterable of (train, test), default=10
+        How to split: a number of folds, shuffled if ``random_state`` is given, or any splitter of
+        scikit-learn.
+    rule : {"min", "1se"}, default="min"
+        "min" takes the interval of least mean error, "1se" that of largest ``lam`` whose mean error
+        is at most one standard error above the least.
+    ridge : float or sequence of floats, default=0.0
+        Ridge penalty, for columns of unit norm, so it is not rescaled between folds; of several the
+        one with the least error is taken.
+    solver : {"frontier", "sbr"}, default="frontier"
+        As in :class:`ellzero.L0Regressor`.
+    max_size : int, default=None
+        The largest support considered. None goes on until the error of every fold has long been
+        rising: twice as far as its least, and ten sizes more (but not beyond half the rows, if
+        those are more than 80).
+    always_include : sequence of names, integers, or mask, default=None
+        Columns that are in every support: they don't pay ``lam`` but count towards the size.
+    fit_intercept : bool, default=True
+        Whether to centre y and the columns of X and to fit an intercept.
+    n_jobs : int, default=None
+        Threads over folds; None means 1. The results don't depend on it.
+    random_state : int, RandomState instance or None, default=None
+        Shuffles the rows before folding, if ``cv`` is a number.
+    nested : bool, default=False
+        Whether to estimate the error of the whole procedure too: see ``nested_score_``.
+    verbose : int, default=0
+        If positive, report on standard error how long work is getting on.
+
+    Attributes
+    ----------
+    lam_ : float
+        The price: the geometric middle of the interval chosen.
+    ridge_ : float
+        The ridge chosen.
+    coef_ : ndarray of shape (p,)
+        Coefficients of the fit on all rows, in units of y per unit of the column.
+    intercept_ : float
+        Intercept, in units of y.
+    support_ : ndarray of int
+        Sorted indices of the columns in the model.
+    frontier_ : Frontier
+        The frontier of all rows, with "frontier" only.
+    cv_results_ : dict of ndarray
+        For every ridge and interval of ``lam``, from large to small: ``ridge``, ``lam_low``,
+        ``lam_high``, ``mean_error`` (mean squared error on rows held out, folds counting by their
+        weight) and its standard error ``se_error``, ``mean_size``, ``r2``, and ``split<i>_error``.
+    objective_ : float
+        Value of the objective above, in squared units of y.
+    max_size_ : int
+        The largest size that was looked at in the folds.
+    certificate_ : str
+        What is known about the solution.
+    nested_score_ : float
+        With ``nested=True``: mean squared error on rows that neither the fit nor the choice of
+        ``lam`` has seen. The least of the curve is lower, since it was chosen for that.
+    n_features_in_ : int
+        Columns seen during fit.
+    feature_names_in_ : ndarray of str
+        Their names, if X had names that are all strings.
+
+    Notes
+    -----
+    Standard errors computed as if the chosen variables had been fixed beforehand are not valid.
+
+    Examples
+    --------
+    >>> from ellzero import L0RegressorCV
+    >>> from ellzero.datasets import load_diabetes_interactions
+    >>> diabetes = load_diabetes_interactions()
+    >>> model = L0RegressorCV(rule="1se", random_state=0).fit(diabetes.data, diabetes.target)
+    >>> [str(name) for name in model.get_feature_names_out()]
+    ['sex', 'bmi', 'map', 'hdl', 'ltg', 'age:sex', 'bmi:map']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "cv": ["cv_object"],
+        "rule": [StrOptions({"min", "1se"})],
+        "ridge": [Interval(Real, 0, None, closed="left"), "array-like"],
+        "solver": [StrOptions({"frontier", "sbr"})],
+        "max_size": [Interval(Integral, 0, None, closed="left"), None],
+        "always_include": ["array-like", str, set, None],
+        "fit_intercept": ["boolean"],
+        "n_jobs": [Integral, None],
+        "random_state": ["random_state"],
+        "nested": ["boolean"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        *,
+        cv: Any = 10,
+        rule: str = "min",
+        ridge: Any = 0.0,
+        solver: str = "frontier",
+        max_size: int | None = None,
+        always_include: Any = None,
+        fit_intercept: bool = True,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        nested: bool = False,
+        verbose: int = 0,
+    ) -> None:
+        self.cv = cv
+        self.rule = rule
+        self.ridge = ridge
+        self.solver = solver
+        self.max_size = max_size
+        self.always_include = always_include
+        self.fit_intercept = fit_intercept
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.nested = nested
+        self.verbose = verbose
+
+    def get_metadata_routing(self) -> Any:
+        """Return the routing: ``groups`` go to the splitter, if it asks for them.
+
+        Returns
+        -------
+        sklearn.utils.metadata_routing.MetadataRouter
+            The routing.
+        """
+        return splitter_routing(self, make_splitter(self.cv, self.random_state))
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> L0RegressorCV:
+        """Choose a price by cross-validation and fit on all rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, p)
+            The columns to choose from.
+        y : array-like of shape (n,)
+            The response.
+        sample_weight : array-like of shape (n,), default=None
+            Frequency weights, not negative; they count in the fits and in the errors.
+        groups : array-like of shape (n,), default=None
+            Passed on to the splitter.
+
+        Returns
+        -------
+        L0RegressorCV
+            The fitted estimator.
+        """
+        X, y, sample_weight = check_fit_input(self, X, y, sample_weight)
+        names = getattr(self, "feature_names_in_", None)
+        forced = resolve_columns("always_include", self.always_include, X.shape[1], names)
+        largest_size(self.max_size, forced, X.shape[1])  # or an error, before any work
+        ridges = _check_ridges(self.ridge)
+        splitter = make_splitter(self.cv, self.random_state)
+        splits = make_splits(self, splitter, X, y, sample_weight, groups)
+
+        data = Data(X, y, sample_weight, self.fit_intercept, thread_count())
+        folds, whole, _ = make_folds(data, splits)
+        folds = [fold for fold in folds if fold.test_weight > 0]
+        if not folds or any(not fold.design.weight > 0 for fold in folds):
+            raise ValueError("sample_weight must not be zero for all rows that a fold trains on.")
+        progress = progress_printer("L0RegressorCV", self.verbose)
+        self.max_size_ = 0
+        curves = [self._curve(folds, whole, ridge, forced, names, progress) for ridge in ridges]
+        best = int(np.argmin([curve.mean_error.min() for curve in curves]))
+        self.ridge_, curve = ridges[best], curves[best]
+        chosen = curve.best() if self.rule == "min" else curve.within_one_se()
+        lam = middle(float(curve.lam_low[chosen]), float(curve.lam_high[chosen]))
+        self.cv_results_ = _tabulate(ridges, curves, whole.yy / whole.weight)
+
+        problem = make_problem_on(whole, self.ridge_, forced, names, progress, data.threads)
+        largest = (
+            X.shape[1] if self.max_size is None else largest_size(self.max_size, forced, X.shape[1])
+        )
+        if self.solver == "frontier":
+            growing = GrowingFrontier(problem, swaps=True)
+            growing.cover(lam, largest)
+            self.frontier_ = Frontier(growing)
+            growing.core.visit(growing.hull.size_at(lam))
+            certificate = "no insertion, removal or swap improves it"
+        else:
+            search = search_at(problem, "sbr", lam, largest)
+            certificate = search.certificate
+        self._store(problem.engine.solution(), whole, forced, lam)
+        self.certificate_ = (
+            f"the error is least at lam_ among sizes up to {self.max_size_}; {certificate}"
+            if self.rule == "min"
+            else f"the error at lam_ is within one standard error of the least among sizes up to "
+            f"{self.max_size_}; {certificate}"
+        )
+        # What larger models would do is not known; as far as None goes, it would be.
+        far = self._far_beyond(curve.mean_size[chosen], forced.size)
+        if self.max_size is not None and curve.lam_low[-1] > 0 and self.max_size < far:
+            warnings.warn(
+                f"L0RegressorCV: max_size={self.max_size} is not far beyond the "
+                f"{curve.mean_size[chosen]:.1f} variables that the folds chose on average; a "
+                "larger one may give a better model.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        if self.nested:
+            self.nested_score_ = self._nested_error(X, y, sample_weight, groups, splits)
+        return self
+
+    def _curve(
+        self,
+        folds: list[Fold],
+        whole: _core.Design,
+        ridge: float,
+        forced: NDArray[np.int64],
+        names: Any,
+        progress: Callable[[int], None] | None,
+    ) -> Curve:
+        """Compute the error for one ridge, growing until it has long been rising."""
+        problems = [
+            fold.problem(ridge, forced, names, progress, fold.test.threads) for fold in folds
+        ]
+        frontiers = [
+            GrowingFrontier(problem, swaps=True) if self.solver == "frontier" else None
+            for problem in problems
+        ]
+        p = int(folds[0].design.columns)
+        half = max(40, int(min(fold.design.weight for fold in folds) / 2))
+        most = min(p, forced.size + half)
+        size = min(most, forced.size + _FIRST_SIZE)
+        if self.max_size is not None:
+            size = most = largest_size(self.max_size, forced, p)
+
+        def path(place: int) -> FoldPath:
+            fold, frontier = folds[place], frontiers[place]
+            if frontier is None:
+                return sbr_fold_path(fold, problems[place], whole.weight, size)
+            return frontier_fold_path(fold, frontier, whole.weight, size)
+
+        while True:
+            paths = self._map(path, len(folds))
+            self.max_size_ = max(self.max_size_, size)
+            lowest = max(int(path.sizes[np.argmin(path.errors)]) for path in paths)
+            wanted = self._far_beyond(lowest, forced.size) + 10
+            if size >= most or size >= wanted or all(path.end == 0 for path in paths):
+                return make_curve(paths, 1e-12 * whole.yy / whole.weight)
+            size = min(most, max(wanted, size + 10))
+
+    @staticmethod
+    def _far_beyond(size: float, n_forced: int) -> int:
+        """Return twice a size, not counting the forced columns."""
+        return int(np.ceil(n_forced + 2 * (size - n_forced) - 1e-9))
+
+    def _map(self, function: Callable[[int], FoldPath], count: int) -> list[FoldPath]:
+        workers = min(effective_n_jobs(self.n_jobs), count)
+        if workers <= 1:
+            return [function(place) for place in range(count)]
+        with ThreadPoolExecutor(workers) as pool:
+            return list(pool.map(function, range(count)))
+
+    def _nested_error(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, splits: list[Any]
+    ) -> float:
+        """Return the error of the whole procedure on each fold's rows, left out of all of it."""
+        errors, weights = [], []
+        for train, test in splits:
+            inner = clone(self).set_params(nested=False)
+            inner.fit(
+                X[train],
+                y[train],
+                None if sample_weight is None else sample_weight[train],
+                None if groups is None else np.asarray(groups)[train],
+            )
+            w = np.ones(len(test)) if sample_weight is None else sample_weight[test]
+            if w.sum() > 0:
+                errors.append(np.average((y[test] - inner.predict(X[test])) ** 2, weights=w))
+                weights.append(w.sum())
+        return float(np.average(errors, weights=weights))
+
+    def summary(self) -> pd.DataFrame:
+        """Tabulate the chosen variables, the most important first.
+
+        Standard errors computed as if these variables had been fixed beforehand are not valid:
+        ``attrs["note"]`` says so.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As of :meth:`ellzero.L0Regressor.summary`.
+        """
+        table = super().summary()
+        table.attrs["note"] = (
+            "Classical standard errors and p-values are not valid after selection of variables."
+        )
+        return table
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the cross-validated error against ``lam``, both rules marked.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn on.
+        """
+        from ellzero.plotting import draw_cv_curve  # here, so that nobody waits for matplotlib
+
+        check_is_fitted(self)
+        return draw_cv_curve(self, ax=ax)
+
+
+def _check_ridges(ridge: Any) -> list[float]:
+    values = [ridge] if isinstance(ridge, Real) else list(np.asarray(ridge, dtype=object).ravel())
+    if not values:
+        raise ValueError("ridge must hold at least one number.")
+    for value in values:
+        if not isinstance(value, Real) or not 0 <= float(value) < np.inf:
+            raise ValueError(f"ridge must hold numbers from 0; got {value!r}.")
+    return [to_float("ridge", value) for value in values]
+
+
+def _tabulate(
+    ridges: list[float], curves: list[Curve], variance: float
+) -> dict[str, NDArray[np.float64]]:
+    counts = [len(curve.mean_error) for curve in curves]
+    names = ("lam_low", "lam_high", "mean_error", "se_error", "mean_size")
+    table = {name: np.concatenate([getattr(curve, name) for curve in curves]) for name in names}
+    r2 = 1 - table["mean_error"] / variance if variance > 0 else np.zeros(sum(counts))
+    errors = np.concatenate([curve.fold_errors for curve in curves], axis=1)
+    splits = {f"split{i}_error": errors[i] for i in range(len(errors))}
+    return {"ridge": np.repeat(ridges, counts), **table, "r2": r2, **splits}
