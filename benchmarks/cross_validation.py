@@ -1,6 +1,7 @@
 """Ten-fold cross-validation against L0Learn's engine, abess and glmnet, and what it finds.
 
-Sizes up to 40 for everyone who can be told; one thread, one process, ratios. Then, on the paper's design, what is found, beside the lasso with its own cross-validation.
+Sizes up to 40 for everyone who can be told; one thread, one process, ratios. Then, on the paper's
+design, what is found, beside the lasso with its own cross-validation.
 """
 
 import os
