@@ -64,10 +64,10 @@ class RowDesign : public Design {
     }
     weight = total.weight;
     mean_y = total.mean_x;
+    if (!std::isfinite(total.xx)) throw ResponseOutOfRange(true);
     const double rounding = 8 * std::numeric_limits<double>::epsilon() * std::fabs(mean_y);
     const bool constant = !(std::sqrt(total.xx) > rounding * std::sqrt(weight));
     yy = constant ? 0 : total.xx;
-    if (!std::isfinite(yy)) throw ResponseOutOfRange(true);
     double farthest = 0;
     for (Index r = 0; r < rows_; ++r) {
       if (!weights_ || weights_[r] > 0) farthest = std::max(farthest, std::fabs(y_[r] - mean_y));

@@ -17,10 +17,11 @@ from sklearn.utils._param_validation import (
     StrOptions,
     validate_parameter_constraints,
 )
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 __all__ = [
+    "UNUSED",
     "Interval",
     "SelectingRegressor",
     "StrOptions",
@@ -132,6 +133,7 @@ def _check_data(
 
 def make_splitter(cv: Any, random_state: Any) -> Any:
     """Return a splitter: k folds for a number, shuffled if there is a ``random_state``."""
+    cv = 10 if cv is None else cv
     if isinstance(cv, Integral) and random_state is not None:
         return KFold(cv, shuffle=True, random_state=random_state)
     return check_cv(cv)
@@ -147,6 +149,21 @@ def splitter_routing(estimator: BaseEstimator, splitter: Any) -> MetadataRouter:
     )
 
 
+def _row_indices(rows: Any, n_rows: int) -> NDArray[np.int64]:
+    """Turn what a splitter gives, indices or a mask, into indices."""
+    rows = np.asarray(rows)
+    if rows.dtype == bool and rows.shape == (n_rows,):
+        return np.flatnonzero(rows)
+    if rows.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise ValueError("cv must give indices of rows, or masks of all rows.")
+    if rows.min() < -n_rows or rows.max() >= n_rows:
+        raise ValueError(f"cv gives row {rows.max()}, but X has {n_rows} rows.")
+    indices: NDArray[np.int64] = rows.astype(np.int64) % n_rows
+    return indices
+
+
 def make_splits(
     estimator: BaseEstimator, splitter: Any, X: Any, y: Any, sample_weight: Any, groups: Any
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
@@ -157,7 +174,7 @@ def make_splits(
         given = {name: value for name, value in given.items() if value is not None}
         arguments = process_routing(estimator, "fit", **given).splitter.split
     splits = [
-        (np.asarray(train, dtype=np.int64), np.asarray(test, dtype=np.int64))
+        (_row_indices(train, len(y)), _row_indices(test, len(y)))
         for train, test in splitter.split(X, y, **arguments)
     ]
     if not splits or any(len(train) == 0 or len(test) == 0 for train, test in splits):

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from ellzero import L0Regressor
+from ellzero import L0Regressor, L0RegressorCV
 from ellzero._engine import make_design, make_engine
 
 
@@ -26,6 +26,15 @@ def test_a_keyboard_interrupt_propagates(long_work):
         model.fit(X, y)
     assert not hasattr(model, "coef_")
     assert L0Regressor(lam=1e9).fit(X, y).support_.size == 0
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_cross_validation_stops_too(long_work, n_jobs):
+    X, y = long_work
+    model = L0RegressorCV(max_size=300, n_jobs=n_jobs)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert not hasattr(model, "coef_")
 
 
 def test_an_engine_can_go_on_after_an_interrupt(long_work):

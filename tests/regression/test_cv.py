@@ -178,15 +178,61 @@ def test_max_size_is_honoured_and_warned_of():
     assert model.max_size_ == 3
 
 
-def test_nested_error_is_that_of_the_whole_procedure():
+def inner_splits(splits, left_out):
+    """The other folds, without the rows left out, numbered within the training rows."""
+    train = splits[left_out][0].tolist()
+    number = {row: place for place, row in enumerate(train)}
+    return [
+        tuple([number[row] for row in rows if row in number] for rows in split)
+        for g, split in enumerate(splits)
+        if g != left_out
+    ]
+
+
+@pytest.mark.parametrize("cv", [KFold(4), list(KFold(4).split(np.ones(48)))])
+def test_nested_error_is_that_of_the_whole_procedure(cv):
     X, y = problem(5)
-    model = L0RegressorCV(cv=4, nested=True).fit(X, y)
+    model = L0RegressorCV(cv=cv, nested=True, always_include=[2]).fit(X, y)
+    splits = list(KFold(4).split(X))
     errors = []
-    for train, test in KFold(4).split(X):
-        inner = L0RegressorCV(cv=4).fit(X[train], y[train])
+    for f, (train, test) in enumerate(splits):
+        inner = L0RegressorCV(cv=inner_splits(splits, f), always_include=[2])
+        inner.fit(X[train], y[train])
         errors.append(((y[test] - inner.predict(X[test])) ** 2).mean())
     assert model.nested_score_ == pytest.approx(np.mean(errors))
-    assert not hasattr(L0RegressorCV(cv=4).fit(X, y), "nested_score_")
+    model.set_params(nested=False, solver="sbr").fit(X, y)
+    assert not hasattr(model, "nested_score_")
+    assert not hasattr(model, "frontier_")
+
+
+def test_masks_are_masks():
+    X, y = problem(8)
+    splits = list(KFold(4).split(X))
+    masks = [tuple(np.isin(np.arange(48), rows) for rows in split) for split in splits]
+    plain, masked = L0RegressorCV(cv=splits).fit(X, y), L0RegressorCV(cv=masks).fit(X, y)
+    np.testing.assert_array_equal(plain.coef_, masked.coef_)
+
+
+def test_one_split_has_no_standard_error():
+    X, y = problem(9)
+    model = L0RegressorCV(cv=[(np.arange(30), np.arange(30, 48))], rule="1se").fit(X, y)
+    assert np.isnan(model.cv_results_["se_error"]).all()
+    assert model.lam_ > 0
+
+
+def test_numbers_too_small_for_one_part_of_the_rows():
+    X, y = problem(10)
+    y[:12] *= 1e-170
+    assert L0RegressorCV(cv=4).fit(X, y).support_.size > 0
+
+
+@pytest.mark.parametrize("factor", [1e-140, 1e150])
+@pytest.mark.parametrize("rule", ["min", "1se"])
+def test_units_of_y_do_not_matter(factor, rule):
+    X, y = problem(11)
+    plain = L0RegressorCV(cv=4, rule=rule).fit(X, y)
+    scaled = L0RegressorCV(cv=4, rule=rule).fit(X, y * factor)
+    assert scaled.support_.tolist() == plain.support_.tolist()
 
 
 def test_threads_do_not_matter():
@@ -203,7 +249,9 @@ def test_groups_with_metadata_routing():
     plain = L0RegressorCV(cv=GroupKFold(3)).fit(X, y, groups=groups)
     with config_context(enable_metadata_routing=True):
         routed = L0RegressorCV(cv=GroupKFold(3)).fit(X, y, groups=groups)
-        assert "splitter" in str(L0RegressorCV(cv=GroupKFold(3)).get_metadata_routing())
+        pipeline = make_pipeline(StandardScaler(), L0RegressorCV(cv=GroupKFold(3)))
+        piped = pipeline.fit(X, y, groups=groups)[-1]
+    assert piped.support_.tolist() == plain.support_.tolist()
     np.testing.assert_array_equal(plain.coef_, routed.coef_)
 
 
@@ -238,6 +286,8 @@ def test_the_papers_eight_diabetes_variables_come_out_of_sbr():
         ({"max_size": -1}, {}, ValueError, "'max_size' parameter of L0RegressorCV"),
         ({"cv": [([0, 1], [])]}, {}, ValueError, "cv must give at least one split"),
         ({"cv": GroupKFold(3)}, {}, ValueError, "groups"),
+        ({"cv": [([0.0, 1.0], [2.0])]}, {}, ValueError, "cv must give indices of rows"),
+        ({"cv": [([0, 1], [48])]}, {}, ValueError, "cv gives row 48, but X has 48 rows"),
     ],
 )
 def test_bad_parameters(options, given, error, message):

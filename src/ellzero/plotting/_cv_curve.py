@@ -41,11 +41,9 @@ def draw_cv_curve(model: L0RegressorCV, *, ax: Axes | None) -> Axes:
             alpha=0.15,
             lw=0,
         )
-    best = int(np.argmin(error))
-    within = int(np.flatnonzero(error <= error[best] + np.nan_to_num(se[best]))[0])
-    for place, name, style in ((best, "least", "--"), (within, "one standard error", ":")):
-        at = np.sqrt(edges[min(place, steps - 1)] * edges[min(place, steps - 1) + 1])
-        size = results["mean_size"][mine][place]
+    for rule, name, style in (("min", "least", "--"), ("1se", "one standard error", ":")):
+        lam, size = model._marks[rule]
+        at = np.clip(lam, edges[-1], edges[0])
         ax.axvline(at, color="0.3", ls=style, lw=1.2, label=f"{name}: {size:.1f} variables")
     ax.set(
         xscale="log",

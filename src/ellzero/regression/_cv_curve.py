@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.regression._hull import middle
+
 __all__ = ["Curve", "FoldPath", "make_curve"]
 
 _Floats = NDArray[np.float64]
@@ -37,10 +39,14 @@ class Curve(NamedTuple):
         """Return the interval of least error; of equals that of the largest lam."""
         return int(np.flatnonzero(self.mean_error <= self.mean_error.min() + self.rounding)[0])
 
+    def middle(self, place: int) -> float:
+        """Return the geometric middle of an interval."""
+        return middle(float(self.lam_low[place]), float(self.lam_high[place]))
+
     def within_one_se(self) -> int:
         """Return the interval of largest lam whose error is within one se of the least."""
         best = self.best()
-        bar = self.mean_error[best] + self.se_error[best]
+        bar = self.mean_error[best] + np.nan_to_num(self.se_error[best])  # NaN for one fold
         return int(np.flatnonzero(self.mean_error <= bar)[0])
 
 
@@ -61,6 +67,9 @@ def make_curve(paths: list[FoldPath], rounding: float) -> Curve:
     share = np.array([path.weight for path in paths])
     share = share / share.sum()
     mean = share @ errors
-    spread = share @ (errors - mean) ** 2
-    se = np.sqrt(spread / (len(paths) - 1)) if len(paths) > 1 else np.full_like(mean, np.nan)
+    unit = max(float(errors.max()), np.finfo(float).tiny)  # squares of errors may overflow
+    spread = share @ ((errors - mean) / unit) ** 2
+    se = np.full_like(mean, np.nan)
+    if len(paths) > 1:
+        se = unit * np.sqrt(spread / (len(paths) - 1))
     return Curve(low, high, mean, se, share @ sizes, errors, rounding)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -80,7 +81,7 @@ class Fold(NamedTuple):
 
 def make_folds(
     data: Data, splits: list[tuple[_Integers, _Integers]]
-) -> tuple[list[Fold], _core.Design, _core.Parts | None]:
+) -> tuple[list[Fold], _core.Design]:
     """Return the folds and the design of all rows.
 
     Rows that are in the training sets of the same folds make up a part. If parts are few, the
@@ -99,13 +100,17 @@ def make_folds(
         float(len(test.y)) if test.sample_weight is None else float(test.sample_weight.sum())
         for test in tests
     ]
-    if len(patterns) > _MOST_PARTS or not distinct:
-        designs = [data.rows(train).design() for train, _ in splits]
-        parts, whole = None, data.design()
-    else:
+    parts = None
+    if len(patterns) <= _MOST_PARTS and distinct:
         part_of = part_of.reshape(-1)  # some versions of numpy keep the axis
         rows = [np.flatnonzero(part_of == b) for b in range(len(patterns))]
-        parts = _core.make_parts([data.rows(r).design() for r in rows], _CACHE_BYTES)
+        # Where the numbers of a part alone are too small to be squared, whole folds may be fine.
+        with contextlib.suppress(ValueError):
+            parts = _core.make_parts([data.rows(r).design() for r in rows], _CACHE_BYTES)
+    if parts is None:
+        designs = [data.rows(train).design() for train, _ in splits]
+        whole = data.design()
+    else:
         designs = [
             _core.pooled_design(parts, np.flatnonzero(patterns[:, f])) for f in range(len(splits))
         ]
@@ -114,4 +119,4 @@ def make_folds(
         Fold(design, test, weight)
         for design, test, weight in zip(designs, tests, weights, strict=True)
     ]
-    return folds, whole, parts
+    return folds, whole

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,6 +21,7 @@ from ellzero._columns import resolve_columns
 from ellzero._engine import thread_count
 from ellzero._progress import progress_printer
 from ellzero._sklearn import (
+    UNUSED,
     Interval,
     StrOptions,
     check_fit_input,
@@ -33,7 +35,6 @@ from ellzero.regression._fold_paths import frontier_fold_path, sbr_fold_path
 from ellzero.regression._folds import Data, Fold, make_folds
 from ellzero.regression._frontier import Frontier
 from ellzero.regression._growth import GrowingFrontier
-from ellzero.regression._hull import middle
 from ellzero.regression._problem import largest_size, make_problem_on, to_float
 from ellzero.regression._searches import search_at
 
@@ -116,7 +117,8 @@ class L0RegressorCV(FittedSelection):
         What is known about the solution.
     nested_score_ : float
         With ``nested=True``: mean squared error on rows that neither the fit nor the choice of
-        ``lam`` has seen. The least of the curve is lower, since it was chosen for that.
+        ``lam`` has seen: each fold's test rows, predicted by the same procedure on its training
+        rows with the other folds. The least of the curve is lower, since it was chosen for that.
     n_features_in_ : int
         Columns seen during fit.
     feature_names_in_ : ndarray of str
@@ -149,6 +151,9 @@ class L0RegressorCV(FittedSelection):
         "nested": ["boolean"],
         "verbose": ["verbose"],
     }
+
+    # The splitter asks for groups, if anyone does.
+    __metadata_request__fit: ClassVar[dict[str, str]] = {"groups": UNUSED}
 
     def __init__(
         self,
@@ -215,17 +220,20 @@ class L0RegressorCV(FittedSelection):
         splits = make_splits(self, splitter, X, y, sample_weight, groups)
 
         data = Data(X, y, sample_weight, self.fit_intercept, thread_count())
-        folds, whole, _ = make_folds(data, splits)
+        folds, whole = make_folds(data, splits)
         folds = [fold for fold in folds if fold.test_weight > 0]
         if not folds or any(not fold.design.weight > 0 for fold in folds):
             raise ValueError("sample_weight must not be zero for all rows that a fold trains on.")
         progress = progress_printer("L0RegressorCV", self.verbose)
+        for name in ("frontier_", "nested_score_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
         self.max_size_ = 0
         curves = [self._curve(folds, whole, ridge, forced, names, progress) for ridge in ridges]
         best = int(np.argmin([curve.mean_error.min() for curve in curves]))
         self.ridge_, curve = ridges[best], curves[best]
-        chosen = curve.best() if self.rule == "min" else curve.within_one_se()
-        lam = middle(float(curve.lam_low[chosen]), float(curve.lam_high[chosen]))
+        places = {"min": curve.best(), "1se": curve.within_one_se()}
+        self._marks = {rule: (curve.middle(i), curve.mean_size[i]) for rule, i in places.items()}
+        chosen, lam = places[self.rule], self._marks[self.rule][0]
         self.cv_results_ = _tabulate(ridges, curves, whole.yy / whole.weight)
 
         problem = make_problem_on(whole, self.ridge_, forced, names, progress, data.threads)
@@ -250,7 +258,7 @@ class L0RegressorCV(FittedSelection):
         )
         # What larger models would do is not known; as far as None goes, it would be.
         far = self._far_beyond(curve.mean_size[chosen], forced.size)
-        if self.max_size is not None and curve.lam_low[-1] > 0 and self.max_size < far:
+        if self.max_size is not None and curve.lam_low[-1] > 0 and self.max_size <= far:
             warnings.warn(
                 f"L0RegressorCV: max_size={self.max_size} is not far beyond the "
                 f"{curve.mean_size[chosen]:.1f} variables that the folds chose on average; a "
@@ -259,7 +267,7 @@ class L0RegressorCV(FittedSelection):
                 stacklevel=2,
             )
         if self.nested:
-            self.nested_score_ = self._nested_error(X, y, sample_weight, groups, splits)
+            self.nested_score_ = self._nested_error(X, y, sample_weight, forced, splits)
         return self
 
     def _curve(
@@ -272,8 +280,19 @@ class L0RegressorCV(FittedSelection):
         progress: Callable[[int], None] | None,
     ) -> Curve:
         """Compute the error for one ridge, growing until it has long been rising."""
+        stop = threading.Event()
+
+        def report(size: int) -> None:
+            if stop.is_set():
+                raise KeyboardInterrupt
+            if progress is not None:
+                progress(size)
+
+        workers = effective_n_jobs(self.n_jobs)
+        threads = max(1, thread_count() // workers)
         problems = [
-            fold.problem(ridge, forced, names, progress, fold.test.threads) for fold in folds
+            fold.problem(ridge, forced, names, report if workers > 1 else progress, threads)
+            for fold in folds
         ]
         frontiers = [
             GrowingFrontier(problem, swaps=True) if self.solver == "frontier" else None
@@ -293,7 +312,7 @@ class L0RegressorCV(FittedSelection):
             return frontier_fold_path(fold, frontier, whole.weight, size)
 
         while True:
-            paths = self._map(path, len(folds))
+            paths = self._map(path, len(folds), stop)
             self.max_size_ = max(self.max_size_, size)
             lowest = max(int(path.sizes[np.argmin(path.errors)]) for path in paths)
             wanted = self._far_beyond(lowest, forced.size) + 10
@@ -306,31 +325,59 @@ class L0RegressorCV(FittedSelection):
         """Return twice a size, not counting the forced columns."""
         return int(np.ceil(n_forced + 2 * (size - n_forced) - 1e-9))
 
-    def _map(self, function: Callable[[int], FoldPath], count: int) -> list[FoldPath]:
+    def _map(
+        self, function: Callable[[int], FoldPath], count: int, stop: threading.Event
+    ) -> list[FoldPath]:
+        """Call the function for every fold, in threads; they leave when ``stop`` is set."""
         workers = min(effective_n_jobs(self.n_jobs), count)
         if workers <= 1:
             return [function(place) for place in range(count)]
         with ThreadPoolExecutor(workers) as pool:
-            return list(pool.map(function, range(count)))
+            futures = [pool.submit(function, place) for place in range(count)]
+            try:
+                # Waiting a little at a time, a KeyboardInterrupt is seen at once.
+                while wait(futures, 0.05, FIRST_EXCEPTION).not_done:
+                    if any(future.done() and future.exception() for future in futures):
+                        break
+                return [future.result() for future in futures]
+            except BaseException:
+                stop.set()
+                for future in futures:
+                    future.cancel()
+                raise
 
     def _nested_error(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, splits: list[Any]
+        self,
+        X: Any,
+        y: NDArray[np.float64],
+        sample_weight: NDArray[np.float64] | None,
+        forced: NDArray[np.int64],
+        splits: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
     ) -> float:
-        """Return the error of the whole procedure on each fold's rows, left out of all of it."""
-        errors, weights = [], []
-        for train, test in splits:
-            inner = clone(self).set_params(nested=False)
-            inner.fit(
-                X[train],
-                y[train],
-                None if sample_weight is None else sample_weight[train],
-                None if groups is None else np.asarray(groups)[train],
-            )
-            w = np.ones(len(test)) if sample_weight is None else sample_weight[test]
-            if w.sum() > 0:
-                errors.append(np.average((y[test] - inner.predict(X[test])) ** 2, weights=w))
-                weights.append(w.sum())
-        return float(np.average(errors, weights=weights))
+        """Return the error on each fold's test rows of the procedure on its training rows.
+
+        Inside, the other folds are those of the procedure, less the rows left out.
+        """
+        if not isinstance(X, np.ndarray):
+            X = X.tocsr()
+        weights = np.ones(len(y)) if sample_weight is None else sample_weight
+        errors, shares = [], []
+        for f, (train, test) in enumerate(splits):
+            place = np.full(len(y), -1)
+            place[train] = np.arange(len(train))
+            inner = [[place[rows] for rows in split] for g, split in enumerate(splits) if g != f]
+            inner = [[rows[rows >= 0] for rows in split] for split in inner]
+            inner = [split for split in inner if all(weights[train][rows].any() for rows in split)]
+            if not inner or not weights[test].any():
+                continue
+            model = clone(self).set_params(nested=False, cv=inner, always_include=forced)
+            model.fit(X[train], y[train], weights[train])
+            residual = y[test] - model.predict(X[test])
+            errors.append(np.average(residual**2, weights=weights[test]))
+            shares.append(weights[test].sum())
+        if not errors:
+            raise ValueError("nested=True needs folds that train on the test rows of others.")
+        return float(np.average(errors, weights=shares))
 
     def summary(self) -> pd.DataFrame:
         """Tabulate the chosen variables, the most important first.
@@ -375,7 +422,7 @@ def _check_ridges(ridge: Any) -> list[float]:
     for value in values:
         if not isinstance(value, Real) or not 0 <= float(value) < np.inf:
             raise ValueError(f"ridge must hold numbers from 0; got {value!r}.")
-    return [to_float("ridge", value) for value in values]
+    return list(dict.fromkeys(to_float("ridge", value) for value in values))
 
 
 def _tabulate(
