@@ -1,13 +1,12 @@
 """What L0Regressor does with odd data, bad input and the habits of scikit-learn's users."""
 
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from estimator_checks import assert_passes_every_check
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -370,17 +369,4 @@ def test_progress_goes_to_standard_error(monkeypatch, capsys):
     "estimator", ["L0Regressor()", "L0Regressor(lam=0.5, ridge=0.1)", "L0Regressor('bic')"]
 )
 def test_scikit_learns_own_checks(estimator):
-    # In a process of its own: one check skips unless SCIPY_ARRAY_API was set before the import.
-    program = f"""
-import os, warnings
-os.environ["SCIPY_ARRAY_API"] = "1"
-warnings.simplefilter("ignore")
-from sklearn.utils.estimator_checks import check_estimator
-from ellzero import L0Regressor
-results = check_estimator({estimator}, on_fail="raise")
-assert len(results) > 50 and all(r["status"] == "passed" for r in results), results
-"""
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert_passes_every_check(estimator)

@@ -85,7 +85,7 @@ class Frontier:
             f"{len(self.hull_sizes)} of them solutions for some lam>"
         )
 
-    def _place(self, size: int) -> int:
+    def _place(self, size: int | None) -> int:
         if not isinstance(size, Integral) or not self.sizes[0] <= size <= self.sizes[-1]:
             raise ValueError(
                 f"size={size!r} is not one of the sizes known, {self.sizes[0]} to "
@@ -160,7 +160,7 @@ class Frontier:
         elif criterion is not None:
             _check_criterion("criterion", criterion)
             size = int(self.sizes[np.argmin(self.criterion(criterion))])
-        place = self._place(size)  # type: ignore[arg-type]
+        place = self._place(size)
         solutions, part = self._solutions, self._solutions.part(place)
         support, beta = solutions.support[part], solutions.beta[part]
         coef = np.zeros(self._n_columns)
