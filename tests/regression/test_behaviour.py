@@ -366,7 +366,13 @@ def test_progress_goes_to_standard_error(monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    "estimator", ["L0Regressor()", "L0Regressor(lam=0.5, ridge=0.1)", "L0Regressor('bic')"]
+    "estimator",
+    [
+        "L0Regressor()",
+        "L0Regressor(lam=0.5, ridge=0.1)",
+        "L0Regressor('bic')",
+        "L0Regressor(solver='sbr')",
+    ],
 )
 def test_scikit_learns_own_checks(estimator):
     assert_passes_every_check(estimator)
