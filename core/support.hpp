@@ -413,28 +413,6 @@ inline void Support::refresh() {
   neglected_ = false;
 }
 
-inline Support::State Support::save() const {
-  return {members_, m_, z_, beta_, inverse_diagonal_, c_, d_, capacity_, drift_, flips_};
-}
-
-inline void Support::restore(const State& state) {
-  std::vector<const double*> gram;
-  for (const Index j : state.members) gram.push_back(acquire(j));
-  for (const Index j : members_) cache_.release(j);
-  gram_ = std::move(gram);
-  members_ = state.members;
-  m_ = state.m;
-  z_ = state.z;
-  beta_ = state.beta;
-  inverse_diagonal_ = state.inverse_diagonal;
-  c_ = state.c;
-  d_ = state.d;
-  capacity_ = state.capacity;
-  drift_ = state.drift;
-  flips_ = state.flips;
-  neglected_ = false;
-}
-
 inline Support::Candidate Support::best_insertion() const {
   Candidate best;
   double score[kChunk];
@@ -465,28 +443,8 @@ inline Support::Candidate Support::best_insertion() const {
   return best;
 }
 
-inline void Support::swap_row(Index r, std::vector<double>& a, double& rho) const {
-  const double root = std::sqrt(inverse_diagonal_[r]);
-  rho = beta_[r] / root;
-  std::vector<double> unit(size(), 0.0);
-  unit[r] = 1 / root;
-  a = solve(unit);
-}
-
-inline void Support::swap_gains(Index r, double* gain) const {
-  std::vector<double> a;
-  double rho = 0;
-  swap_row(r, a, rho);
-  double t[kChunk];
-  for (Index begin = 0; begin < columns(); begin += kChunk) {
-    const Index end = std::min(columns(), begin + kChunk);
-    combine(gram_.data(), a.data(), size(), begin, end, t);
-    swap_scores(c_.data() + begin, d_.data() + begin, t, rho, kSpan, end - begin, gain + begin);
-  }
-  for (Index i = 0; i < columns(); ++i) gain[i] *= 0.5;
-}
-
 }  // namespace ellzero
 
-#include "best_swap.hpp"
+#include "excursion.hpp"
 #include "look_ahead.hpp"
+#include "swaps.hpp"

@@ -1,4 +1,5 @@
-// The best of all swaps: what k (p - k) regressions would say, from one product of matrices.
+// What swaps would gain, and the best of them all: what k (p - k) regressions would say, from one
+// product of matrices.
 //
 // Swapping member r for column i gains half of
 //
@@ -19,6 +20,27 @@
 #include "support.hpp"
 
 namespace ellzero {
+
+inline void Support::swap_row(Index r, std::vector<double>& a, double& rho) const {
+  const double root = std::sqrt(inverse_diagonal_[r]);
+  rho = beta_[r] / root;
+  std::vector<double> unit(size(), 0.0);
+  unit[r] = 1 / root;
+  a = solve(unit);
+}
+
+inline void Support::swap_gains(Index r, double* gain) const {
+  std::vector<double> a;
+  double rho = 0;
+  swap_row(r, a, rho);
+  double t[kChunk];
+  for (Index begin = 0; begin < columns(); begin += kChunk) {
+    const Index end = std::min(columns(), begin + kChunk);
+    combine(gram_.data(), a.data(), size(), begin, end, t);
+    swap_scores(c_.data() + begin, d_.data() + begin, t, rho, kSpan, end - begin, gain + begin);
+  }
+  for (Index i = 0; i < columns(); ++i) gain[i] *= 0.5;
+}
 
 inline Support::Swap Support::best_swap(const std::vector<char>& forced) const {
   std::vector<Index> movable;
