@@ -5,11 +5,16 @@
 // Columns that came along and were not needed are few: the longest waiting make room for new ones.
 // Columns that were needed are kept until the memory bound is reached, the longest unused going
 // first; those in use are never dropped, even beyond it.
+//
+// Several threads may share a cache. Which of them makes a column changes nothing: a column's bits
+// depend on the design alone. Nobody waits for a column that somebody else wants.
 #pragma once
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <unordered_map>
 #include <vector>
 
@@ -27,14 +32,25 @@ class GramCache {
     spare_bound_ = std::max<Index>(kBlockColumns - 1, static_cast<Index>(524288 / column_bytes));
   }
 
-  bool has(Index j) const { return entries_.count(j) > 0; }
+  // Whether column j is here, or being made.
+  bool has(Index j) const {
+    const std::lock_guard<std::mutex> guard(lock_);
+    return entries_.count(j) > 0;
+  }
 
   // Column j, in use until release(j). If it has to be made, `companions` are made with it: columns
   // that are not here yet, at most kBlockColumns - 1, the likeliest first.
   const double* acquire(Index j, const std::vector<Index>& companions = {}) {
+    std::unique_lock<std::mutex> guard(lock_);
     auto found = entries_.find(j);
-    if (found == entries_.end()) {
-      make(j, companions);
+    while (found == entries_.end() || !found->second.values) {
+      if (found == entries_.end()) {
+        std::vector<Index> wanted{j};
+        wanted.insert(wanted.end(), companions.begin(), companions.end());
+        make(wanted, guard);
+      } else {
+        made_one_.wait(guard);
+      }
       found = entries_.find(j);
     }
     Entry& entry = found->second;
@@ -47,19 +63,24 @@ class GramCache {
     return entry.values.get();
   }
 
-  void release(Index j) { --entries_.at(j).users; }
+  void release(Index j) {
+    const std::lock_guard<std::mutex> guard(lock_);
+    --entries_.at(j).users;
+  }
 
   // Makes those of the columns that are not here, several in a pass: they will be needed.
   void prepare(const std::vector<Index>& columns) {
+    std::unique_lock<std::mutex> guard(lock_);
     std::vector<Index> missing;
     for (const Index j : columns) {
-      if (!has(j) && std::find(missing.begin(), missing.end(), j) == missing.end()) {
+      const bool known = entries_.count(j) > 0;
+      if (!known && std::find(missing.begin(), missing.end(), j) == missing.end()) {
         missing.push_back(j);
       }
     }
     for (std::size_t begin = 0; begin < missing.size(); begin += kBlockColumns) {
       const std::size_t end = std::min(missing.size(), begin + kBlockColumns);
-      make(missing[begin], {missing.begin() + begin + 1, missing.begin() + end});
+      make({missing.begin() + begin, missing.begin() + end}, guard);
     }
   }
 
@@ -68,8 +89,9 @@ class GramCache {
 
   // Drops every column that nobody uses.
   void clear() {
+    const std::lock_guard<std::mutex> guard(lock_);
     for (auto it = entries_.begin(); it != entries_.end();) {
-      if (it->second.users > 0) {
+      if (it->second.users > 0 || !it->second.values) {
         ++it;
         continue;
       }
@@ -85,41 +107,54 @@ class GramCache {
  private:
   using Values = std::unique_ptr<double[]>;
   struct Entry {
-    Values values;
+    Values values;  // none while it is being made
     Index users = 0;
     std::uint64_t last_use = 0;
     bool needed = false;
   };
 
-  void make(Index j, const std::vector<Index>& companions) {
-    std::vector<Index> wanted{j};
-    wanted.insert(wanted.end(), companions.begin(), companions.end());
+  // Makes those of the columns that nobody has made or is making; without the lock meanwhile.
+  void make(std::vector<Index> wanted, std::unique_lock<std::mutex>& guard) {
+    const auto present = [&](Index j) { return !entries_.try_emplace(j).second; };
+    wanted.erase(std::remove_if(wanted.begin(), wanted.end(), present), wanted.end());
     const Index count = static_cast<Index>(wanted.size());
+    if (count == 0) return;
+    spare_ += count;
     std::vector<Values> storage;
-    make_room(count, storage);
-    while (static_cast<Index>(storage.size()) < count) {
-      storage.emplace_back(new double[design_.columns()]);
+    make_room(storage);
+    guard.unlock();
+    try {
+      while (static_cast<Index>(storage.size()) < count) {
+        storage.emplace_back(new double[design_.columns()]);
+      }
+      std::vector<double*> out;
+      for (Index b = 0; b < count; ++b) out.push_back(storage[b].get());
+      design_.gram_columns(wanted.data(), count, out.data(), context_);
+    } catch (...) {
+      guard.lock();
+      for (const Index j : wanted) entries_.erase(j);
+      spare_ -= count;
+      made_one_.notify_all();
+      throw;
     }
-    std::vector<double*> out;
-    for (Index b = 0; b < count; ++b) out.push_back(storage[b].get());
-    design_.gram_columns(wanted.data(), count, out.data(), context_);
+    guard.lock();
     // The first is the likeliest to be needed: it is to be the last to go.
     for (Index b = count - 1; b >= 0; --b) {
-      Entry entry;
+      Entry& entry = entries_.at(wanted[b]);
       entry.values = std::move(storage[b]);
       entry.last_use = ++clock_;
-      entries_.emplace(wanted[b], std::move(entry));
     }
-    spare_ += count;
     made_ += count;
     ++passes_;
+    made_one_.notify_all();
   }
 
-  // Frees columns for `count` new ones, of which all but one are spare; their storage is handed on.
-  void make_room(Index count, std::vector<Values>& storage) {
-    while (spare_ + count - 1 > spare_bound_ && drop_oldest(false, storage)) {
+  // Frees columns for those about to be made, of which all but one are spare; their storage is
+  // handed on.
+  void make_room(std::vector<Values>& storage) {
+    while (spare_ - 1 > spare_bound_ && drop_oldest(false, storage)) {
     }
-    while (columns_held() + count > bound_ &&
+    while (static_cast<Index>(entries_.size()) > bound_ &&
            (drop_oldest(false, storage) || drop_oldest(true, storage))) {
     }
   }
@@ -128,7 +163,7 @@ class GramCache {
     auto oldest = entries_.end();
     for (auto it = entries_.begin(); it != entries_.end(); ++it) {
       const Entry& entry = it->second;
-      if (entry.users > 0 || entry.needed != needed) continue;
+      if (entry.users > 0 || !entry.values || entry.needed != needed) continue;
       if (oldest == entries_.end() || entry.last_use < oldest->second.last_use) oldest = it;
     }
     if (oldest == entries_.end()) return false;
@@ -140,6 +175,8 @@ class GramCache {
 
   const Design& design_;
   Context context_;
+  mutable std::mutex lock_;
+  std::condition_variable made_one_;
   Index bound_;
   Index spare_bound_;
   Index spare_ = 0;  // columns held that nobody has needed yet

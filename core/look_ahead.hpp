@@ -62,6 +62,15 @@ inline std::vector<Index> Support::likely_after(Index j) const {
   return likely;
 }
 
+// As many of the best insertions, not in the cache, as one pass over X can make with j.
+inline std::vector<Index> Support::most_promising_after(Index j) const {
+  double next_score = 0;
+  std::vector<Index> best = promising(j, next_score);
+  best.resize(std::min<std::size_t>(best.size(), kBlockColumns));
+  best.erase(best.begin());
+  return best;
+}
+
 // j and the columns not in the cache that would lower the energy most, best first; `next_score` is
 // the score (twice the gain) of the best column that is not among them.
 inline std::vector<Index> Support::promising(Index j, double& next_score) const {

@@ -16,11 +16,15 @@ namespace ellzero {
 struct Context {
   int threads = 1;
   Interrupt* interrupt = nullptr;
+  bool caller = true;  // whether it is for the thread that called into the core
 
   void check() const {
-    if (interrupt) interrupt->check();
+    if (caller && interrupt) interrupt->check();
+    if (stopped()) throw Interrupted();
   }
   bool stopped() const { return interrupt && interrupt->stopped(); }
+  // For one of several threads, which starts no others.
+  Context single(bool is_caller) const { return {1, interrupt, caller && is_caller}; }
 };
 
 // Calls work(begin, end, poll) on ranges that cover [0, tasks). `poll` is to be called now and

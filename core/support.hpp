@@ -108,6 +108,9 @@ class Support {
     Index column = -1;
     double gain = 0;
   };
+  // c and d as they would be without member r.
+  void columns_without(Index position, double* c, double* d) const;
+
   // The swap that lowers the energy most; position -1 if none does. `forced` marks columns that
   // stay (empty for none).
   Swap best_swap(const std::vector<char>& forced) const;
@@ -162,7 +165,7 @@ class Support {
   void neglect_columns() { neglected_ = true; }
 
   // Takes column j out of the running for insertion until it is flipped or refreshed.
-  void rule_out(Index j) { d_[j] = std::min(d_[j], kSpan); }
+  void rule_out(Index j, double least_pivot = kSpan) { d_[j] = std::min(d_[j], least_pivot); }
 
   // Insertions that gain less than this are not to be expected: no need to prepare for them.
   void expect_gains_above(double gain) { expected_gain_ = gain; }
@@ -173,9 +176,43 @@ class Support {
   // Everything anew from the Gram columns: rounding accumulates over flips.
   void refresh();
 
+  // Another ridge, the same for all columns; everything is computed anew.
+  void set_ridge(double ridge) {
+    ridge_.assign(1, ridge);
+    refresh();
+  }
+  // Another ridge for column j, which is not a member; there is one a column.
+  void set_ridge_of(Index j, double ridge) {
+    d_[j] += ridge - ridge_[j];
+    ridge_[j] = ridge;
+  }
+  // The same for the members, in their order; everything is computed anew.
+  void set_member_ridges(const std::vector<double>& ridges) {
+    for (Index s = 0; s < size(); ++s) ridge_[members_[s]] = ridges[s];
+    refresh();
+  }
+
+  // From now on a Gram column that has to be made brings along those of the most promising others,
+  // as many as one pass can make: sooner or later most of them will be wanted.
+  void fetch_in_bulk() { bulk_ = true; }
+
   // A^-1 v, in the order of members().
   std::vector<double> solve(const std::vector<double>& v) const {
     return transposed_times(times(v.data()));
+  }
+
+  // M'v: of covariance A^-1 if v is of covariance I.
+  std::vector<double> transposed_times(const std::vector<double>& v) const {
+    std::vector<double> out(size());
+    lower_transposed_times(m_.data(), capacity_, size(), v.data(), out.data());
+    return out;
+  }
+
+  // G(members, members), row by row.
+  void member_gram(double* out) const {
+    for (Index r = 0; r < size(); ++r) {
+      for (Index s = 0; s < size(); ++s) out[r * size() + s] = gram_[r][members_[s]];
+    }
   }
 
  private:
@@ -199,13 +236,6 @@ class Support {
     lower_times(m_.data(), capacity_, size(), v, out.data());
     return out;
   }
-  // M'v
-  std::vector<double> transposed_times(const std::vector<double>& v) const {
-    std::vector<double> out(size());
-    lower_transposed_times(m_.data(), capacity_, size(), v.data(), out.data());
-    return out;
-  }
-
   // A^-1, row by row
   std::vector<double> inverse() const {
     std::vector<double> out(size() * size(), 0.0);
@@ -235,8 +265,10 @@ class Support {
   void update_members();
   void account_for(double pivot);
   const double* acquire(Index j) {
-    return cache_.acquire(j, cache_.has(j) ? std::vector<Index>() : likely_after(j));
+    if (cache_.has(j)) return cache_.acquire(j);
+    return cache_.acquire(j, bulk_ ? most_promising_after(j) : likely_after(j));
   }
+  std::vector<Index> most_promising_after(Index j) const;
   std::vector<Index> likely_after(Index j) const;
   std::vector<Index> promising(Index j, double& next_score) const;
 
@@ -253,6 +285,7 @@ class Support {
   std::vector<double> c_;
   std::vector<double> d_;   // -infinity for members: adding to it changes nothing
   bool neglected_ = false;  // whether c and d are out of date
+  bool bulk_ = false;       // whether Gram columns are fetched in bulk
   double expected_gain_ = 0;
   double drift_ = 0;
   int flips_ = 0;
@@ -326,7 +359,7 @@ inline bool Support::insert(Index j, double least_pivot) {
   const double pivot = new_row(j, gram, least_pivot, a, q);
   if (!(pivot > 0)) {
     cache_.release(j);
-    rule_out(j);
+    rule_out(j, least_pivot);
     return false;
   }
   append_row(a, q);

@@ -42,6 +42,22 @@ inline void Support::swap_gains(Index r, double* gain) const {
   for (Index i = 0; i < columns(); ++i) gain[i] *= 0.5;
 }
 
+inline void Support::columns_without(Index r, double* c, double* d) const {
+  std::vector<double> a;
+  double rho = 0;
+  swap_row(r, a, rho);
+  double t[kChunk];
+  for (Index begin = 0; begin < columns(); begin += kChunk) {
+    const Index end = std::min(columns(), begin + kChunk);
+    combine(gram_.data(), a.data(), size(), begin, end, t);
+    std::copy(c_.begin() + begin, c_.begin() + end, c + begin);
+    std::copy(d_.begin() + begin, d_.begin() + end, d + begin);
+    apply_flip(t, rho, +1, end - begin, c + begin, d + begin);
+  }
+  c[members_[r]] = beta_[r] / inverse_diagonal_[r];
+  d[members_[r]] = 1 / inverse_diagonal_[r];
+}
+
 inline Support::Swap Support::best_swap(const std::vector<char>& forced) const {
   std::vector<Index> movable;
   double least_rho = std::numeric_limits<double>::infinity();

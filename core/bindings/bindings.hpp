@@ -62,5 +62,6 @@ inline void require(bool sound, const char* message) {
 
 void bind_design(nb::module_& m);
 void bind_engine(nb::module_& m);
+void bind_posterior(nb::module_& m);
 
 }  // namespace ellzero

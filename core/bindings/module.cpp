@@ -4,4 +4,5 @@ NB_MODULE(_core, m) {
   m.doc() = "The compiled core of ellzero: designs, and the engine that flips columns of them.";
   ellzero::bind_design(m);
   ellzero::bind_engine(m);
+  ellzero::bind_posterior(m);
 }

@@ -1,0 +1,155 @@
+// The spike-and-slab posterior as Python sees it: a prior, and functions from a design to draws.
+#include "../enumerate.hpp"
+#include "../marginal_mode.hpp"
+#include "../sampler.hpp"
+#include "bindings.hpp"
+
+#include <nanobind/stl/vector.h>
+
+namespace ellzero {
+namespace {
+
+using Supports = std::vector<std::vector<Index>>;
+
+void require_sound(const Design& design, const SpikeSlabPrior& prior) {
+  require(static_cast<Index>(prior.log_odds.size()) == design.columns(),
+          "log_odds: one a column");
+}
+
+void require_columns(const Design& design, const Supports& supports) {
+  for (const auto& support : supports) {
+    for (const Index j : support) require(j >= 0 && j < design.columns(), "no such column");
+  }
+}
+
+nb::dict to_dict(const Draws& draws, Index columns) {
+  nb::dict out;
+  out["begins"] = to_array(draws.begins);
+  out["support"] = to_array(draws.support);
+  out["beta"] = to_array(draws.beta);
+  out["theta"] = to_array(draws.theta);
+  out["s2"] = to_array(draws.s2);
+  out["spread"] = to_array(draws.spread);
+  out["inclusion"] = to_array(draws.inclusion);
+  out["mean"] = to_array(draws.mean);
+  out["square"] = to_array(draws.square);
+  const std::size_t p = columns;
+  out["conditional"] =
+      to_array(draws.conditional.data(), {p ? draws.conditional.size() / p : 0, p});
+  return out;
+}
+
+nb::list sample(const Design& design, const SpikeSlabPrior& prior, const Supports& starts,
+                std::uint64_t seed, Index warmup, Index draws, bool tempered, double memory_bound,
+                int threads, const nb::object& progress) {
+  require_sound(design, prior);
+  require_columns(design, starts);
+  PythonInterrupt interrupt;
+  const Context context{threads, &interrupt};
+  const std::vector<Draws> chains = run_released(interrupt, [&] {
+    // Any thread may make a column: none of them may ask the interpreter.
+    GramCache cache(design, memory_bound, context.single(false));
+    cache.keep_spare(design.columns());
+    const auto report = [&](Index done) {
+      nb::gil_scoped_acquire gil;
+      progress(done);
+    };
+    return run_chains(design, cache, prior, starts, seed, {warmup, draws, tempered}, context,
+                      progress.is_none() ? DrawProgress() : DrawProgress(report));
+  });
+  nb::list out;
+  for (const Draws& chain : chains) out.append(to_dict(chain, design.columns()));
+  return out;
+}
+
+// Everything over all supports, the mass of every support by its code, and draws.
+nb::tuple enumerate_all(const Design& design, const SpikeSlabPrior& prior, Index draws,
+                        std::uint64_t seed, int threads) {
+  require_sound(design, prior);
+  require(prior.slab != Slab::laplace, "not for a Laplace slab");
+  PythonInterrupt interrupt;
+  const Context context{threads, &interrupt};
+  Draws drawn;
+  const Masses sums = run_released(interrupt, [&] {
+    GramCache cache(design, 1e9, context.single(false));
+    return Enumeration(design, cache, prior).run(draws, seed, context, drawn);
+  });
+  drawn.inclusion = sums.inclusion;
+  drawn.mean = sums.mean;
+  drawn.square = sums.square;
+  for (auto* values : {&drawn.inclusion, &drawn.mean, &drawn.square}) {
+    for (double& value : *values) value /= sums.total;
+  }
+  std::vector<double> masses = sums.by_code;
+  for (double& mass : masses) mass /= sums.total;
+  return nb::make_tuple(to_dict(drawn, design.columns()), to_array(masses), sums.log_total());
+}
+
+// From every start, where single best replacement on p(S | y) ends, and its log.
+nb::list climb(const Design& design, const SpikeSlabPrior& prior, const Supports& starts,
+               bool swaps, int threads) {
+  require_sound(design, prior);
+  require_columns(design, starts);
+  require(prior.slab != Slab::laplace, "not for a Laplace slab");
+  PythonInterrupt interrupt;
+  const Context context{threads, &interrupt};
+  Supports ends;
+  std::vector<double> values;
+  run_released(interrupt, [&] {
+    GramCache cache(design, 1e9, context);
+    cache.keep_spare(design.columns());
+    for (const auto& start : starts) {
+      SpikeSlab model(design, cache, prior);
+      for (const Index j : start) {
+        if (model.is_free(j) && !model.support().contains(j)) model.insert(j, nullptr);
+      }
+      values.push_back(MarginalMode(model).climb(swaps, context).log_posterior);
+      ends.push_back(model.support().members());
+    }
+    return 0;
+  });
+  nb::list out;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    std::sort(ends[i].begin(), ends[i].end());
+    out.append(nb::make_tuple(to_array(ends[i]), values[i]));
+  }
+  return out;
+}
+
+}  // namespace
+
+void bind_posterior(nb::module_& m) {
+  nb::enum_<Slab>(m, "Slab")
+      .value("gaussian", Slab::gaussian)
+      .value("laplace", Slab::laplace)
+      .value("zellner", Slab::zellner)
+      .value("boom", Slab::boom);
+  nb::class_<Variance>(m, "Variance")
+      .def(nb::init<>())
+      .def_rw("learned", &Variance::learned)
+      .def_rw("value", &Variance::value)
+      .def_rw("shape", &Variance::shape)
+      .def_rw("rate", &Variance::rate);
+  nb::class_<SpikeSlabPrior>(m, "SpikeSlabPrior")
+      .def(nb::init<>())
+      .def_rw("slab", &SpikeSlabPrior::slab)
+      .def_rw("noise", &SpikeSlabPrior::noise)
+      .def_rw("spread", &SpikeSlabPrior::spread)
+      .def_rw("learn_theta", &SpikeSlabPrior::learn_theta)
+      .def_rw("theta_a", &SpikeSlabPrior::theta_a)
+      .def_rw("theta_b", &SpikeSlabPrior::theta_b)
+      .def_rw("log_odds", &SpikeSlabPrior::log_odds)
+      .def_rw("degrees", &SpikeSlabPrior::degrees)
+      .def_rw("g", &SpikeSlabPrior::g)
+      .def_rw("information", &SpikeSlabPrior::information)
+      .def_rw("diagonal", &SpikeSlabPrior::diagonal);
+  m.def("sample_spike_slab", &sample, nb::arg("design"), nb::arg("prior"), nb::arg("starts"),
+        nb::arg("seed"), nb::arg("warmup"), nb::arg("draws"), nb::arg("tempered"),
+        nb::arg("memory_bound"), nb::arg("threads"), nb::arg("progress").none());
+  m.def("enumerate_spike_slab", &enumerate_all, nb::arg("design"), nb::arg("prior"),
+        nb::arg("draws"), nb::arg("seed"), nb::arg("threads"));
+  m.def("climb_spike_slab", &climb, nb::arg("design"), nb::arg("prior"), nb::arg("starts"),
+        nb::arg("swaps"), nb::arg("threads"));
+}
+
+}  // namespace ellzero

@@ -1,0 +1,67 @@
+// Random numbers: xoshiro256++ (Blackman and Vigna 2021), one stream for every chain.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+
+namespace ellzero {
+
+class Random {
+ public:
+  using result_type = std::uint64_t;
+  static constexpr result_type min() { return 0; }
+  static constexpr result_type max() { return ~result_type{0}; }
+
+  Random(std::uint64_t seed, std::uint64_t stream) {
+    // Splitmix64 fills the state; the streams start far apart in it.
+    std::uint64_t x = seed + stream * 0xd1342543de82ef95u;
+    for (std::uint64_t& word : state_) {
+      x += 0x9e3779b97f4a7c15u;
+      std::uint64_t z = x;
+      z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+      z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+      word = z ^ (z >> 31);
+    }
+  }
+
+  result_type operator()() {
+    const std::uint64_t result = rotate(state_[0] + state_[3], 23) + state_[0];
+    const std::uint64_t shifted = state_[1] << 17;
+    state_[2] ^= state_[0];
+    state_[3] ^= state_[1];
+    state_[1] ^= state_[2];
+    state_[0] ^= state_[3];
+    state_[2] ^= shifted;
+    state_[3] = rotate(state_[3], 45);
+    return result;
+  }
+
+  // Strictly between 0 and 1.
+  double uniform() { return (static_cast<double>((*this)() >> 11) + 0.5) * 0x1p-53; }
+  double normal() { return normal_(*this); }
+  double exponential() { return -std::log(uniform()); }
+  // Of mean `shape`.
+  double gamma(double shape) { return std::gamma_distribution<double>(shape, 1.0)(*this); }
+  double beta(double a, double b) {
+    const double x = gamma(a);
+    return x / (x + gamma(b));
+  }
+  // Of density proportional to x^(-shape-1) exp(-rate / x).
+  double inverse_gamma(double shape, double rate) { return rate / gamma(shape); }
+  // Inverse Gaussian (Michael, Schucany and Haas 1976).
+  double inverse_gaussian(double mean, double shape) {
+    const double v = normal(), w = mean * v * v;
+    // The smaller root of the quadratic, without the cancellation of its usual form.
+    const double x = mean / (1 + (w + std::sqrt(w * (4 * shape + w))) / (2 * shape));
+    return uniform() * (mean + x) <= mean ? x : mean * (mean / x);
+  }
+
+ private:
+  static std::uint64_t rotate(std::uint64_t x, int by) { return (x << by) | (x >> (64 - by)); }
+
+  std::uint64_t state_[4];
+  std::normal_distribution<double> normal_;
+};
+
+}  // namespace ellzero
