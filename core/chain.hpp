@@ -79,11 +79,8 @@ class Chain {
   void flip_probabilities(Index begin, Index end, double* accept) {
     double* odds = odds_.data();
     model_.insertion_log_odds(begin, end, odds);
-    const std::vector<Index>& members = model_.support().members();
-    for (Index s = 0; s < model_.size(); ++s) {
-      const Index j = members[s];
-      if (j >= begin && j < end) odds[j - begin] = -model_.member_log_odds(s);
-    }
+    model_.member_log_odds(begin, end,
+                           [&](Index j, double value) { odds[j - begin] = -value; });
     exp_below_one(odds, end - begin, accept);
   }
 

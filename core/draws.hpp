@@ -78,9 +78,7 @@ class Conditionals {
   // The log-odds of inclusion of every column, given the others.
   static void all_log_odds(const SpikeSlab& model, double* odds) {
     model.insertion_log_odds(0, model.columns(), odds);
-    for (Index s = 0; s < model.size(); ++s) {
-      odds[model.support().members()[s]] = model.member_log_odds(s);
-    }
+    model.member_log_odds(0, model.columns(), [&](Index j, double value) { odds[j] = value; });
   }
 
   void clear() {

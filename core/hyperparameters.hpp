@@ -24,7 +24,13 @@ namespace ellzero {
 class RidgeCurve {
  public:
   RidgeCurve(const Support& support, const Design& design)
-      : k_(support.size()), gram_(k_ * k_), b_(k_), factor_(k_ * k_), yy_(design.yy) {
+      : k_(support.size()),
+        gram_(k_ * k_),
+        b_(k_),
+        factor_(k_ * k_),
+        inverse_(k_),
+        solved_(k_),
+        yy_(design.yy) {
     support.member_gram(gram_.data());
     for (Index s = 0; s < k_; ++s) b_[s] = design.zy[support.members()[s]];
   }
@@ -34,20 +40,28 @@ class RidgeCurve {
   };
   // By a Cholesky factor L of G + tau I, and L^-1 b beside it.
   Value at(double tau) {
-    double log_determinant = 0, explained = 0;
-    std::vector<double>& z = solved_;
-    z.resize(k_);
+    double log_determinant = 0, product = 1, explained = 0;
     for (Index r = 0; r < k_; ++r) {
       double* row = factor_.data() + r * k_;
+      double pivot = 1 + tau, right = b_[r];
       for (Index s = 0; s < r; ++s) {
         const double* other = factor_.data() + s * k_;
-        row[s] = (gram_[r * k_ + s] - dot(row, other, s)) / other[s];
+        double value = gram_[r * k_ + s];
+        for (Index i = 0; i < s; ++i) value -= row[i] * other[i];
+        row[s] = value * inverse_[s];
+        pivot -= row[s] * row[s];
+        right -= row[s] * solved_[s];
       }
-      const double pivot = std::max(1 + tau - dot(row, row, r), 1e-3 * tau);
-      row[r] = std::sqrt(pivot);
-      log_determinant += std::log(pivot);
-      z[r] = (b_[r] - dot(row, z.data(), r)) / row[r];
-      explained += z[r] * z[r];
+      pivot = std::max(pivot, 1e-3 * tau);
+      inverse_[r] = 1 / std::sqrt(pivot);
+      solved_[r] = right * inverse_[r];
+      explained += solved_[r] * solved_[r];
+      product *= pivot;
+      // A logarithm now and then, before the product leaves the range of numbers.
+      if (r % 8 == 7 || r + 1 == k_) {
+        log_determinant += std::log(product);
+        product = 1;
+      }
     }
     return {std::max(0.0, 0.5 * (yy_ - explained)), log_determinant};
   }
@@ -56,7 +70,7 @@ class RidgeCurve {
 
  private:
   Index k_;
-  std::vector<double> gram_, b_, factor_, solved_;
+  std::vector<double> gram_, b_, factor_, inverse_, solved_;
   double yy_;
 };
 
@@ -79,19 +93,19 @@ inline double tau_log_density(const SpikeSlabPrior& prior, double x, double ener
   return -energy / noise.value + spread.shape * x - spread.rate * tau / noise.value;
 }
 
-// One step of slice sampling (Neal 2003), by stepping out and shrinking, on a log-density.
+// One step of slice sampling (Neal 2003) on a log-density whose value at x is `here`: an interval of
+// fixed width about x, shrunk towards it until a point of the slice is met.
 template <class LogDensity>
-double slice_step(double x, double low, double high, LogDensity&& f, Random& random) {
-  constexpr double kWidth = 2;
-  const double level = f(x) - random.exponential();
+double slice_step(double x, double here, double low, double high, LogDensity&& log_density,
+                  Random& random) {
+  constexpr double kWidth = 5;
+  const double level = here - random.exponential();
   double left = x - kWidth * random.uniform(), right = left + kWidth;
-  while (left > low && f(left) > level) left -= kWidth;
-  while (right < high && f(right) > level) right += kWidth;
   left = std::max(left, low);
   right = std::min(right, high);
-  for (int tries = 0; tries < 200; ++tries) {
+  for (int tries = 0; tries < 100; ++tries) {
     const double proposed = left + (right - left) * random.uniform();
-    if (f(proposed) > level) return proposed;
+    if (log_density(proposed) > level) return proposed;
     (proposed < x ? left : right) = proposed;
   }
   return x;
@@ -100,14 +114,16 @@ double slice_step(double x, double low, double high, LogDensity&& f, Random& ran
 inline void learn_tau(SpikeSlab& model, const Design& design, Random& random) {
   const SpikeSlabPrior& prior = model.prior();
   RidgeCurve curve(model.support(), design);
-  const auto log_density = [&](double x) {
-    const RidgeCurve::Value value = curve.at(std::exp(x));
+  const auto density = [&](double x, const RidgeCurve::Value& value) {
     return 0.5 * (static_cast<double>(curve.size()) * x - value.log_determinant) +
            tau_log_density(prior, x, value.energy);
   };
-  const double x = slice_step(std::log(model.tau()), std::log(SpikeSlab::kLeastTau),
-                              std::log(SpikeSlab::kGreatestTau), log_density, random);
-  const double tau = std::exp(x);
+  const double now = std::log(model.tau());
+  const double here =
+      density(now, {model.support().energy(), model.support().log_determinant()});
+  const double tau = std::exp(slice_step(
+      now, here, std::log(SpikeSlab::kLeastTau), std::log(SpikeSlab::kGreatestTau),
+      [&](double x) { return density(x, curve.at(std::exp(x))); }, random));
   if (!prior.spread.learned) model.set_s2(tau * prior.spread.value);
   if (!prior.noise.learned) model.set_spread(prior.noise.value / tau);
   model.set_tau(tau);
@@ -129,7 +145,7 @@ inline void learn_scales(SpikeSlab& model, const Design& design, Random& random)
              prior.spread.shape * x - prior.spread.rate * std::exp(-x);
     };
     const double x = std::log(model.spread());
-    model.set_spread(std::exp(slice_step(x, -600, 600, log_density, random)));
+    model.set_spread(std::exp(slice_step(x, log_density(x), -600, 600, log_density, random)));
   }
   if (prior.noise.learned) {
     // |y - Z_S beta|^2 = y'y - 2 b'beta + beta'G beta

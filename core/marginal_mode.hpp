@@ -68,7 +68,8 @@ class MarginalMode {
       model_.log_odds_of(without_.c.data(), without_.d.data(), model_.prior_d_or_null(without_),
                          model_.free_members() - 1, without_.total, 0, model_.columns(),
                          odds_.data());
-      const double own = model_.member_log_odds(s);
+      double own = 0;
+      model_.member_log_odds(j, j + 1, [&](Index, double value) { own = value; });
       for (Index i = 0; i < model_.columns(); ++i) {
         if (i != j && odds_[i] - own > highest) {
           highest = odds_[i] - own;

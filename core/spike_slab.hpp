@@ -32,6 +32,7 @@
 #include "odds_kernels.hpp"
 #include "random.hpp"
 #include "support.hpp"
+#include "vector_math.hpp"
 
 namespace ellzero {
 
@@ -191,28 +192,33 @@ class SpikeSlab {
                 end, out);
   }
 
-  // Log-odds of inclusion of the member at a position, given the others.
-  double member_log_odds(Index position) const {
-    const Index j = support_.members()[position];
-    if (is_forced(j)) return -kNever;
-    const double inverse = support_.inverse_diagonal()[position];
-    const double beta = support_.beta()[position];
-    double value = prior_log_odds(free_in_ - 1) + offsets_[j];
-    if (is_laplace()) {
-      const double d = 1 / inverse - support_.ridge_of(j);
-      return value + LaplaceSlab(spread_, s2_).log_ratio(beta / inverse, d);
+  // Log-odds of inclusion of every member whose column is from begin to end, given the others:
+  // calls use(column, log-odds).
+  template <class Use>
+  void member_log_odds(Index begin, Index end, Use&& use) const {
+    const std::vector<Index>& members = support_.members();
+    const OddsRule rule = rule_at(std::max<Index>(free_in_ - 1, 0), total());
+    const LaplaceSlab laplace(spread_, s2_);
+    const double factor = prior_support_ ? prior_scale() / alpha_ : rule.numerator;
+    for (Index s = 0; s < size(); ++s) {
+      const Index j = members[s];
+      if (j < begin || j >= end) continue;
+      if (is_forced(j)) {
+        use(j, -kNever);
+        continue;
+      }
+      const double inverse = support_.inverse_diagonal()[s], beta = support_.beta()[s];
+      double value = rule.prior + offsets_[j];
+      if (is_laplace()) {
+        use(j, value + laplace.log_ratio(beta / inverse, 1 / inverse - support_.ridge_of(j)));
+        continue;
+      }
+      const double gain = rule.half_gain * beta * beta / inverse;
+      value += rule.rate * (rule.integrated ? fast_log(1 + gain / rule.total) : gain);
+      const double left = prior_support_ ? factor / prior_support_->inverse_diagonal()[s] : factor;
+      if (rule.compares) value += 0.5 * fast_log(left * inverse);
+      use(j, value);
     }
-    const OddsRule rule = rule_at(0, 1);
-    value += rule.prior - prior_log_odds(0);
-    const double gain = rule.half_gain * beta * beta / inverse;
-    value += rule.integrated ? rule.rate * std::log1p(gain / total()) : gain * rule.rate;
-    if (prior_support_) {
-      value += 0.5 * std::log(prior_scale() / alpha_ * inverse /
-                              prior_support_->inverse_diagonal()[position]);
-    } else if (rule.compares) {
-      value += 0.5 * std::log(rule.numerator * inverse);
-    }
-    return value;
   }
 
   // c and d (of the prior's engine too), the total and the number of free members without the

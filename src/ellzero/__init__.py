@@ -7,6 +7,7 @@ l0-regularised least squares and its Bayesian twin, the spike-and-slab prior, af
 from importlib.metadata import version
 
 from ellzero import datasets
+from ellzero.posterior import SpikeSlabRegressor, marginal_map
 from ellzero.priors import BernoulliGaussian
 from ellzero.regression import (
     Frontier,
@@ -24,7 +25,9 @@ __all__ = [
     "FrontierModel",
     "L0Regressor",
     "L0RegressorCV",
+    "SpikeSlabRegressor",
     "__version__",
     "datasets",
     "l0_frontier",
+    "marginal_map",
 ]

@@ -1,4 +1,6 @@
 from collections.abc import Callable
+from enum import Enum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,3 +111,51 @@ class Frontier:
     def solutions(
         self,
     ) -> tuple[_Integers, _Integers, _Floats, _Floats, _Floats, _Floats, _Floats, _Floats]: ...
+
+class Slab(Enum):
+    gaussian = ...
+    laplace = ...
+    zellner = ...
+    boom = ...
+
+class Variance:
+    learned: bool
+    value: float
+    shape: float
+    rate: float
+
+class SpikeSlabPrior:
+    slab: Slab
+    noise: Variance
+    spread: Variance
+    learn_theta: bool
+    theta_a: float
+    theta_b: float
+    log_odds: list[float]
+    degrees: float
+    g: float
+    information: float
+    diagonal: float
+
+def sample_spike_slab(
+    design: Design,
+    prior: SpikeSlabPrior,
+    starts: list[list[int]],
+    seed: int,
+    warmup: int,
+    draws: int,
+    tempered: bool,
+    memory_bound: float,
+    threads: int,
+    progress: Callable[[int], None] | None,
+) -> list[dict[str, Any]]: ...
+def enumerate_spike_slab(
+    design: Design, prior: SpikeSlabPrior, draws: int, seed: int, threads: int
+) -> tuple[dict[str, Any], _Floats, float]: ...
+def climb_spike_slab(
+    design: Design,
+    prior: SpikeSlabPrior,
+    starts: list[list[int]],
+    swaps: bool,
+    threads: int,
+) -> list[tuple[_Integers, float]]: ...

@@ -1,6 +1,7 @@
 """Pictures of results; matplotlib is imported here and nowhere above."""
 
 from ellzero.plotting._cv_curve import draw_cv_curve
+from ellzero.plotting._inclusion import draw_inclusion
 from ellzero.plotting._path import draw_path
 
-__all__ = ["draw_cv_curve", "draw_path"]
+__all__ = ["draw_cv_curve", "draw_inclusion", "draw_path"]

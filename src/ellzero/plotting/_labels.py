@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 
-__all__ = ["PALETTE", "label_ends", "spread_out"]
+__all__ = ["PALETTE", "label_ends", "shorten", "spread_out"]
 
 # Okabe and Ito's colours, which the colour-blind can tell apart, with a dark yellow
 PALETTE = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#9A8700"]
@@ -45,7 +45,7 @@ def label_ends(ax: Axes, heights: NDArray[np.float64], names: list[str], colours
     kept = np.sort(np.argsort(-np.abs(heights), kind="stable")[:room])
     for j, place in zip(kept, spread_out(heights[kept], gap, low, high), strict=True):
         ax.annotate(
-            _short(names[j]).replace("$", r"\$"),
+            shorten(names[j]),
             xy=(1, heights[j]),
             xycoords=ax.get_yaxis_transform(),
             xytext=(1.04, place),
@@ -65,5 +65,6 @@ def label_ends(ax: Axes, heights: NDArray[np.float64], names: list[str], colours
     return len(heights) - len(kept)
 
 
-def _short(name: str, most: int = 30) -> str:
-    return name if len(name) <= most else name[: most - 3] + "..."
+def shorten(name: str, most: int = 30) -> str:
+    """Cut a long name, and keep matplotlib from reading formulas in it."""
+    return (name if len(name) <= most else name[: most - 3] + "...").replace("$", r"\$")

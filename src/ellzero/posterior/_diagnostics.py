@@ -1,0 +1,69 @@
+"""Whether chains have mixed, by ArviZ's rank-normalised R-hat and effective sample sizes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["diagnose", "mixing_problem"]
+
+_R_HAT = 1.05
+_SPREAD = 0.05
+
+
+def diagnose(series: dict[str, NDArray[np.floating]]) -> pd.DataFrame:
+    """Tabulate R-hat, effective sample sizes and Monte Carlo errors of (chain, draw) arrays."""
+    import pandas as pd
+    from arviz_stats.base import array_stats
+
+    rows = {}
+    for name, draws in series.items():
+        values = np.asarray(draws, dtype=np.float64)
+        if np.ptp(values) == 0:  # a variable that is always, or never, in
+            rows[name] = (1.0, float(values.size), float(values.size), 0.0)
+            continue
+        rows[name] = (
+            float(array_stats.rhat(values)) if values.shape[0] > 1 else np.nan,
+            float(array_stats.ess(values, method="bulk")),
+            float(array_stats.ess(values, method="tail", prob=(0.05, 0.95))),
+            float(array_stats.mcse(values, method="mean")),
+        )
+    columns = ["r_hat", "ess_bulk", "ess_tail", "mcse"]
+    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+
+
+def mixing_problem(
+    conditional: NDArray[np.float32], size: NDArray[np.int64], names: list[str]
+) -> str:
+    """Say in words what has not mixed; nothing if all looks well.
+
+    Looks at the model size and at those few variables whose inclusion probability differs most
+    between chains.
+    """
+    from arviz_stats.base import array_stats
+
+    n_chains, n_draws = size.shape
+    if n_chains < 2 or n_draws < 4:
+        return ""
+    by_chain = conditional.mean(axis=1, dtype=np.float64)
+    apart = np.ptp(by_chain, axis=0)
+    for j in np.argsort(-apart)[:3]:
+        if apart[j] <= _SPREAD:
+            break
+        r_hat = float(array_stats.rhat(conditional[:, :, j].astype(np.float64)))
+        if r_hat > _R_HAT:
+            low, high = by_chain[:, j].min(), by_chain[:, j].max()
+            return (
+                f"the chains disagree on {names[j]!r}, whose inclusion probability is {low:.2f} in "
+                f"one and {high:.2f} in another (R-hat {r_hat:.2f})"
+            )
+    if np.ptp(size) > 0:
+        r_hat = float(array_stats.rhat(size.astype(np.float64)))
+        if r_hat > 2 * _R_HAT - 1:
+            return f"the chains disagree on the number of variables (R-hat {r_hat:.2f})"
+    return ""

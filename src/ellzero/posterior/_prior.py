@@ -1,0 +1,171 @@
+"""From the parameters of a spike-and-slab model to the prior that the core samples under."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero import _core
+
+__all__ = [
+    "PriorSettings",
+    "check_sigma",
+    "expected_size_of",
+    "gaussian_twin",
+    "make_prior",
+    "resolve_theta",
+]
+
+# Those of BoomSpikeSlab: the noise prior is worth this many rows, and expects this share of the
+# variance of y to be explained.
+_DEGREES = 0.01
+_EXPECTED_R2 = 0.5
+# BoomSpikeSlab's slab: the prior is worth this many rows, and half of it is diagonal.
+_BOOM_ROWS = 0.01
+_BOOM_DIAGONAL = 0.5
+
+
+class PriorSettings(NamedTuple):
+    """What the user said, checked."""
+
+    theta: NDArray[np.float64] | None  # by column; None if it is learned
+    sigma_beta: float | None  # None if learned, or not part of the slab
+    sigma_e: float | None  # None if learned
+    expected_size: float
+    slab: str
+    g: float | None
+
+
+def expected_size_of(expected_size: float | None, n_columns: int) -> float:
+    """Return the number of variables expected before the data: 10, or half of fewer than 20."""
+    if expected_size is None:
+        return min(10.0, n_columns / 2)
+    if not expected_size < n_columns:
+        raise ValueError(
+            f"expected_size={expected_size!r} must be less than the number of columns of X, "
+            f"{n_columns}."
+        )
+    return float(expected_size)
+
+
+def resolve_theta(
+    theta: Any, n_columns: int, names: Any, otherwise: float
+) -> NDArray[np.float64] | None:
+    """Turn a number, an array, a mapping or a Series into one probability a column."""
+    if isinstance(theta, str):  # "learn", the only one that parameters are checked to be
+        return None
+    if hasattr(theta, "to_dict") and hasattr(theta, "index"):  # a Series
+        theta = theta.to_dict()
+    if isinstance(theta, Mapping):
+        return _check_range(_from_mapping(theta, n_columns, names, otherwise))
+    values = np.asarray(theta)
+    if values.dtype.kind not in "fiu":
+        raise ValueError(f"theta must hold numbers from 0 to 1; got {theta!r}.")
+    if values.ndim > 1 or (values.ndim == 1 and len(values) != n_columns):
+        raise ValueError(
+            f"theta has shape {values.shape}, but X has {n_columns} columns: give one probability, "
+            "or one a column."
+        )
+    return _check_range(np.broadcast_to(values.astype(np.float64), n_columns).copy())
+
+
+def _from_mapping(
+    theta: Mapping[Any, Any], n_columns: int, names: Any, otherwise: float
+) -> NDArray[np.float64]:
+    position = {} if names is None else {str(name): j for j, name in enumerate(names)}
+    position.update({j: j for j in range(n_columns)})
+    out = np.full(n_columns, otherwise)
+    for key, value in theta.items():
+        if key not in position:
+            raise ValueError(f"theta names column {key!r}, which X does not have.")
+        if not isinstance(value, Real):
+            raise ValueError(f"theta must hold numbers from 0 to 1; got {value!r} for {key!r}.")
+        out[position[key]] = float(value)
+    return out
+
+
+def _check_range(theta: NDArray[np.float64]) -> NDArray[np.float64]:
+    wrong = theta[~((theta >= 0) & (theta <= 1))]
+    if wrong.size:
+        raise ValueError(f"theta must hold numbers from 0 to 1; got {wrong[0]!r}.")
+    return theta
+
+
+def make_prior(
+    design: _core.Design,
+    settings: PriorSettings,
+    forced: NDArray[np.int64],
+    *,
+    fit_intercept: bool,
+) -> _core.SpikeSlabPrior:
+    """Make the core's prior; defaults are scaled to the data.
+
+    With s^2 the variance of y, sigma_e^2 ~ IG(.005, .0025 s^2) as in BoomSpikeSlab, and
+    sigma_beta^2 ~ IG(1, v) with v such that ``expected_size`` variables explain half of y.
+    """
+    prior = _core.SpikeSlabPrior()
+    prior.slab = getattr(_core.Slab, settings.slab)
+    degrees = design.weight - 1 if fit_intercept else design.weight
+    total = design.yy if design.yy > 0 else max(degrees, 1.0)
+    variance = total / degrees if degrees > 0 else total
+    left = (1 - _EXPECTED_R2) * variance
+    prior.noise = _variance(settings.sigma_e, 0.5 * _DEGREES, 0.5 * _DEGREES * left, left)
+    share = _EXPECTED_R2 * total / settings.expected_size
+    prior.spread = _variance(settings.sigma_beta, 1.0, share, share)
+    prior.degrees = degrees
+    if settings.slab == "zellner":
+        prior.g = design.weight if settings.g is None else settings.g
+    if settings.slab == "boom":
+        prior.information = _BOOM_ROWS / design.weight
+        prior.diagonal = _BOOM_DIAGONAL
+        prior.degrees = design.weight  # its intercept has a prior too
+    log_odds = np.zeros(design.columns)
+    if settings.theta is None:
+        prior.learn_theta = True
+        prior.theta_a = 1.0
+        prior.theta_b = design.columns / settings.expected_size - 1
+    else:
+        with np.errstate(divide="ignore"):
+            log_odds = np.log(settings.theta) - np.log1p(-settings.theta)
+    log_odds[forced] = np.inf
+    prior.log_odds = log_odds.tolist()
+    return prior
+
+
+def gaussian_twin(prior: _core.SpikeSlabPrior) -> _core.SpikeSlabPrior:
+    """Return the same prior with a Gaussian slab, for searches that know no Laplace."""
+    twin = _core.SpikeSlabPrior()
+    for name in ("noise", "spread", "learn_theta", "theta_a", "theta_b", "log_odds", "degrees"):
+        setattr(twin, name, getattr(prior, name))
+    return twin
+
+
+def _variance(sigma: float | None, shape: float, rate: float, start: float) -> _core.Variance:
+    """Return what is given, or the prior of what is learned, with the value to start from."""
+    out = _core.Variance()
+    out.learned = sigma is None
+    if sigma is None:
+        out.shape, out.rate, out.value = shape, rate, start
+    else:
+        out.value = sigma**2
+    return out
+
+
+def check_sigma(name: str, value: Any) -> float | None:
+    """Return a standard deviation as a float; None for "learn"."""
+    if isinstance(value, str):
+        return None
+    sigma = float(value)
+    if sigma == math.inf and name == "sigma_beta":
+        raise ValueError(
+            "sigma_beta must be finite: under a flat slab the posterior is the empty model, "
+            "whatever the data."
+        )
+    if not 1e-120 < sigma < 1e120:
+        raise ValueError(f"{name} must be a positive finite number; got {value!r}.")
+    return sigma

@@ -1,0 +1,178 @@
+"""What every fitted posterior of a linear model offers."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ellzero._columns import column_name
+from ellzero._sklearn import SelectingRegressor
+from ellzero.posterior._draws import PosteriorDraws
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["PosteriorRegressor"]
+
+_BLOCK = 256
+
+
+class PosteriorRegressor(SelectingRegressor):
+    """A linear model known by draws from its posterior.
+
+    Subclasses set ``draws_``, ``coef_``, ``coef_sd_``, ``intercept_``, ``support_``, and the means
+    of the columns and the weight that the intercept was computed with.
+    """
+
+    draws_: PosteriorDraws
+    _mean: NDArray[np.float64]
+    _weight: float
+
+    def predict(
+        self, X: Any, return_std: bool = False
+    ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Predict the response by its posterior mean.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, p)
+            Rows to predict for, in the units and with the columns of ``fit``.
+        return_std : bool, default=False
+            Whether to return the standard deviation of a new observation too: what is not known of
+            the coefficients, the intercept and the model, and the noise.
+
+        Returns
+        -------
+        mean : ndarray of shape (n,)
+            Predictions in the units of y.
+        std : ndarray of shape (n,)
+            Their standard deviations, if ``return_std``.
+        """
+        table = self._check_rows(X)
+        mean = np.asarray(table @ self.coef_ + self.intercept_, dtype=np.float64)
+        if not return_std:
+            return mean
+        variance = np.mean(self.draws_.sigma_e**2) * self._noise_factor()
+        spread = np.empty(len(mean))
+        for begin in range(0, len(mean), _BLOCK):
+            signal = self._signal(table[begin : begin + _BLOCK])
+            spread[begin : begin + _BLOCK] = signal.var(axis=0)
+        return mean, np.sqrt(spread + variance)
+
+    def sample_predictive(
+        self, X: Any, n_draws: int | None = None, random_state: Any = None
+    ) -> NDArray[np.float64]:
+        """Draw new observations from the posterior predictive distribution.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, p)
+            Rows to predict for.
+        n_draws : int, default=None
+            How many draws, spread evenly over those of the posterior; None takes every one.
+        random_state : int, RandomState instance or None, default=None
+            Seed of the noise.
+
+        Returns
+        -------
+        ndarray of shape (n_draws, n)
+            In the units of y.
+        """
+        table = self._check_rows(X)
+        total = self.draws_.intercept.size
+        if n_draws is None:
+            n_draws = total
+        if isinstance(n_draws, bool) or not isinstance(n_draws, Integral) or n_draws < 1:
+            raise ValueError(f"n_draws must be a positive integer; got {n_draws!r}.")
+        rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
+        rows = np.linspace(0, total, int(n_draws), endpoint=False).astype(np.int64)
+        sigma = self.draws_.sigma_e.ravel()[rows]
+        signal = np.asarray((self.draws_.coef[rows] @ table.T))
+        if sparse.issparse(signal) or signal.dtype == object:
+            signal = (self.draws_.coef[rows] @ table.T).toarray()
+        signal = signal + self.draws_.intercept.ravel()[rows][:, None]
+        return np.asarray(signal + sigma[:, None] * rng.standard_normal(signal.shape))
+
+    def credible_interval(self, level: float = 0.95) -> pd.DataFrame:
+        """Return equal-tailed credible intervals of the coefficients.
+
+        They are of the whole posterior, so a variable that is mostly out has zero in its interval.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Posterior probability of each interval.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``low`` and ``high`` by variable, in units of y per unit of the column.
+        """
+        import pandas as pd
+
+        check_is_fitted(self)
+        if isinstance(level, bool) or not (isinstance(level, Real) and 0 < level < 1):
+            raise ValueError(f"level must be strictly between 0 and 1; got {level!r}.")
+        low, high = self._quantiles([(1 - level) / 2, (1 + level) / 2])
+        index = pd.Index(self._names(), name="variable", dtype=object)
+        return pd.DataFrame({"low": low, "high": high}, index=index)
+
+    def _quantiles(self, levels: list[float]) -> NDArray[np.float64]:
+        """Quantiles of every coefficient's draws, zeros among them."""
+        coef = self.draws_.coef.tocsc()
+        out = np.zeros((len(levels), coef.shape[1]))
+        seen = np.flatnonzero(np.diff(coef.indptr))
+        for begin in range(0, seen.size, _BLOCK):
+            columns = seen[begin : begin + _BLOCK]
+            out[:, columns] = np.quantile(coef[:, columns].toarray(), levels, axis=0)
+        return out
+
+    def to_arviz(self) -> Any:
+        """Return the draws as ArviZ's ``InferenceData``; needs the package arviz.
+
+        Returns
+        -------
+        arviz.InferenceData
+            Its group ``posterior`` holds ``beta`` (dense, by variable), ``intercept``, ``sigma_e``
+            and, where there are draws of them, ``sigma_beta`` and ``theta``.
+        """
+        check_is_fitted(self)
+        try:
+            import arviz
+        except ImportError:
+            raise ImportError("to_arviz needs the package arviz: pip install arviz.") from None
+        draws = self.draws_
+        shape = (draws.n_chains, draws.n_draws, draws.coef.shape[1])
+        posterior = {"beta": draws.coef.toarray().reshape(shape), "intercept": draws.intercept}
+        for name in ("sigma_e", "sigma_beta", "theta"):
+            if getattr(draws, name) is not None:
+                posterior[name] = getattr(draws, name)
+        return arviz.from_dict(
+            posterior=posterior, coords={"variable": self._names()}, dims={"beta": ["variable"]}
+        )
+
+    def _names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [column_name(j, names) for j in range(self.n_features_in_)]
+
+    def _check_rows(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
+        )
+
+    def _signal(self, table: Any) -> NDArray[np.float64]:
+        """(x - mean)'b for every draw and row."""
+        product = self.draws_.coef @ table.T
+        dense = product.toarray() if sparse.issparse(product) else np.asarray(product)
+        return np.asarray(dense - (self.draws_.coef @ self._mean)[:, None])
+
+    def _noise_factor(self) -> float:
+        """By what sigma_e^2 is multiplied for a new row: the intercept is not known either."""
+        return 1 + 1 / self._weight if self.fit_intercept else 1.0

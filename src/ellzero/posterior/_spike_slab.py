@@ -1,0 +1,535 @@
+"""Linear regression under a spike-and-slab prior, whole posterior."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from functools import cached_property
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ellzero import _core
+from ellzero._columns import column_name, resolve_columns
+from ellzero._engine import make_design, thread_count
+from ellzero._progress import draw_printer
+from ellzero._sklearn import Interval, StrOptions, check_fit_input
+from ellzero.posterior._diagnostics import diagnose, mixing_problem
+from ellzero.posterior._draws import collect_draws
+from ellzero.posterior._models import (
+    CredibleSet,
+    Models,
+    credible_sets,
+    models_from_draws,
+    models_from_masses,
+)
+from ellzero.posterior._prior import (
+    PriorSettings,
+    check_sigma,
+    expected_size_of,
+    make_prior,
+    resolve_theta,
+)
+from ellzero.posterior._results import PosteriorRegressor
+from ellzero.posterior._starts import make_starts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["SpikeSlabRegressor"]
+
+_CACHE_BYTES = 1e9
+_SLABS = {"gaussian", "laplace", "zellner", "boom"}
+# Columns that may go either way, up to which all models are enumerated: at most, and by choice.
+_MOST_ENUMERATED = {False: 22, True: 16}
+_AUTO_ENUMERATED = {False: 14, True: 9}
+
+
+class SpikeSlabRegressor(PosteriorRegressor):
+    r"""Linear regression under a spike-and-slab prior: which variables are in, and how surely.
+
+    .. math:: y = \mu + X\beta + e, \quad e \sim N(0, \sigma_e^2 I), \quad
+              \beta_i \sim (1 - \theta)\, \delta_0 + \theta\, N(0, \sigma_\beta^2)
+
+    with flat :math:`\mu` and the columns of X centred (if there is an intercept) and scaled to unit
+    l2 norm inside. The whole posterior is computed: by visiting every model where they are few,
+    else by Markov chains in which the coefficients, :math:`\theta` and, where the slab allows it,
+    :math:`\sigma_e` are integrated out. What comes back is in the user's units.
+
+    Parameters
+    ----------
+    theta : "learn", float, array of shape (p,), mapping or Series, default="learn"
+        Prior probability that a variable is in. "learn" gives it the prior
+        ``Beta(1, p / expected_size - 1)``, whose mean is ``expected_size / p``. By column, 0 keeps
+        a variable out and 1 in; a mapping or a Series goes by name, and columns that it leaves out
+        have ``expected_size / p``.
+    sigma_beta : "learn" or float, default="learn"
+        Standard deviation of the slab, in units of y, for columns of unit l2 norm. It depends on n:
+        :func:`ellzero.posterior.from_standardised` turns it from units of y per standard deviation
+        of a column. "learn" gives ``sigma_beta^2 ~ InvGamma(1, v)``, v such that ``expected_size``
+        variables explain half the sum of squares of y: ``v = y'y / (2 expected_size)``, y centred.
+        Not used by "zellner" and "boom".
+    sigma_e : "learn" or float, default="learn"
+        Standard deviation of the noise, in units of y. "learn" gives
+        ``sigma_e^2 ~ InvGamma(.005, .0025 var(y))``: worth a hundredth of a row.
+    expected_size : float, default=None
+        How many variables are expected before the data: more than 0, less than p. None means 10, or
+        half of p where that is less.
+    slab : {"gaussian", "laplace", "zellner", "boom"}, default="gaussian"
+        "gaussian" as above. "laplace" has the same variance, with density proportional to
+        ``exp(-sqrt(2) |b| / sigma_beta)``: the paper's Bernoulli-Laplace. "zellner" is
+        ``N(0, g sigma_e^2 (X_S'X_S)^-1)``, S the model; columns that depend on it can't join.
+        "boom" is the prior of BoomSpikeSlab with all its defaults, on centred columns and with the
+        intercept in: ``N(0, sigma_e^2 (kappa / n (X_S'X_S / 2 + diag(X_S'X_S) / 2))^-1)``,
+        kappa = .01 (that package has theta given).
+    g : float, default=None
+        Zellner's g; None means the number of rows.
+    solver : {"auto", "enumerate", "gibbs", "tempered"}, default="auto"
+        "enumerate" visits all models, up to 22 columns that may go either way, or 16 if a variance
+        of the Gaussian slab's model is learned; not for "laplace". "gibbs" makes sweeps of single
+        flips and swaps. "tempered" is weighted tempered Gibbs (Zanella and Roberts 2019), run in
+        continuous time. "auto" enumerates where that takes a moment and is Gibbs otherwise:
+        ``solver_`` says which.
+    n_chains, n_draws, n_warmup : int, default=4, 1000, 500
+        Chains, draws kept of each, and iterations before them. Enumeration makes as many draws,
+        independent ones.
+    always_include : sequence of names, integers, or mask, default=None
+        Columns that are in every model, under the same slab; they don't count for theta.
+    fit_intercept : bool, default=True
+        Whether to centre y and the columns of X and to fit an intercept.
+    random_state : int, RandomState instance or None, default=None
+        Seed. The same seed gives the same draws, whatever ``n_jobs``.
+    n_jobs : int, default=None
+        Threads over chains; None means 1.
+    verbose : int, default=0
+        If positive, report on standard error how the draws are getting on.
+
+    Attributes
+    ----------
+    inclusion_probabilities_ : ndarray of shape (p,)
+        Posterior probability that each variable is in.
+    coef_ : ndarray of shape (p,)
+        Posterior mean of the coefficients, in units of y per unit of the column; zeros of models
+        without the variable count. Like the two beside it, an average of conditional expectations
+        (Rao-Blackwell), not of draws.
+    coef_sd_ : ndarray of shape (p,)
+        Posterior standard deviation of the coefficients; infinite for fewer than three rows with
+        sigma_e learned.
+    intercept_ : float
+        Posterior mean of the intercept, in units of y.
+    support_ : ndarray of int
+        The median model: variables with probability above one half.
+    models_ : pandas.DataFrame
+        The models met, with their posterior mass, best first: ``variables`` (a tuple of names),
+        ``size`` and ``mass``, which is exact for "enumerate" and a share of draws otherwise.
+    credible_sets_ : list of CredibleSet
+        Sets of variables of which, with probability at least .95, at least one is in the model:
+        where collinear variables stand in for each other, none need be likely by itself.
+    draws_ : PosteriorDraws
+        Draws of coefficients, intercept and hyperparameters.
+    diagnostics_ : pandas.DataFrame
+        By variable, for the inclusion probabilities, and for the hyperparameters: ``r_hat``
+        (rank-normalised), ``ess_bulk``, ``ess_tail``, and ``mcse``, the Monte Carlo error.
+    solver_ : str
+        The solver used.
+    log_evidence_ : float
+        With "enumerate" only: log of the sum over all models of what their masses are proportional
+        to, for comparing fits of one response under the same slab and learned parameters.
+    n_features_in_ : int
+        Columns seen during fit.
+    feature_names_in_ : ndarray of str
+        Their names, if X had names that are all strings.
+
+    Warns
+    -----
+    ConvergenceWarning
+        If the chains disagree.
+
+    See Also
+    --------
+    ellzero.marginal_map : The single most probable model.
+    ellzero.L0Regressor : The joint mode of models and coefficients.
+
+    Notes
+    -----
+    A constant column can't be told from the intercept and is left out. ``sigma_e^2 / sigma_beta^2``
+    is kept between 1e-10 and 1e10, which is part of its prior.
+
+    Examples
+    --------
+    The paper's diabetes example: six of 64 variables are in with probability above one half.
+
+    >>> from ellzero import SpikeSlabRegressor
+    >>> from ellzero.datasets import load_diabetes_interactions
+    >>> diabetes = load_diabetes_interactions()
+    >>> model = SpikeSlabRegressor(slab="boom", theta=0.5, random_state=0)
+    >>> model = model.fit(diabetes.data, diabetes.target)
+    >>> [str(name) for name in model.get_feature_names_out()]
+    ['sex', 'bmi', 'map', 'hdl', 'ltg', 'age:sex']
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "theta": [StrOptions({"learn"}), Interval(Real, 0, 1, closed="both"), "array-like", Mapping],
+        "sigma_beta": [StrOptions({"learn"}), Interval(Real, 0, None, closed="neither")],
+        "sigma_e": [StrOptions({"learn"}), Interval(Real, 0, None, closed="neither")],
+        "expected_size": [Interval(Real, 0, None, closed="neither"), None],
+        "slab": [StrOptions(_SLABS)],
+        "g": [Interval(Real, 0, None, closed="neither"), None],
+        "solver": [StrOptions({"auto", "enumerate", "gibbs", "tempered"})],
+        "n_chains": [Interval(Integral, 1, None, closed="left")],
+        "n_draws": [Interval(Integral, 1, None, closed="left")],
+        "n_warmup": [Interval(Integral, 0, None, closed="left")],
+        "always_include": ["array-like", str, set, None],
+        "fit_intercept": ["boolean"],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        *,
+        theta: Any = "learn",
+        sigma_beta: Any = "learn",
+        sigma_e: Any = "learn",
+        expected_size: float | None = None,
+        slab: str = "gaussian",
+        g: float | None = None,
+        solver: str = "auto",
+        n_chains: int = 4,
+        n_draws: int = 1000,
+        n_warmup: int = 500,
+        always_include: Any = None,
+        fit_intercept: bool = True,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.theta = theta
+        self.sigma_beta = sigma_beta
+        self.sigma_e = sigma_e
+        self.expected_size = expected_size
+        self.slab = slab
+        self.g = g
+        self.solver = solver
+        self.n_chains = n_chains
+        self.n_draws = n_draws
+        self.n_warmup = n_warmup
+        self.always_include = always_include
+        self.fit_intercept = fit_intercept
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SpikeSlabRegressor:
+        """Compute the posterior.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, p)
+            The columns to choose from. Arrays of floats are not copied, and sparse input is not
+            made dense.
+        y : array-like of shape (n,)
+            The response.
+        sample_weight : array-like of shape (n,), default=None
+            Frequency weights, not negative: a row of weight 2 is the row twice.
+
+        Returns
+        -------
+        SpikeSlabRegressor
+            The fitted estimator.
+        """
+        X, y, sample_weight = check_fit_input(self, X, y, sample_weight)
+        names = getattr(self, "feature_names_in_", None)
+        settings = self._settings(X.shape[1], names)
+        forced = resolve_columns("always_include", self.always_include, X.shape[1], names)
+        threads = thread_count()
+        design = make_design(X, y, sample_weight, self.fit_intercept, threads)
+        if design.weight < 1:
+            raise ValueError(
+                f"sample_weight sums to {design.weight:g}, but is taken for the number of rows: "
+                "rescale it."
+            )
+        prior = make_prior(design, settings, forced, fit_intercept=self.fit_intercept)
+        self._warn_of_dead(design, forced, names)
+        log_odds = np.where(design.inverse_scale > 0, prior.log_odds, -np.inf)
+        always, free = np.flatnonzero(log_odds == np.inf), np.flatnonzero(np.isfinite(log_odds))
+        self.solver_ = self._choose_solver(prior, free.size)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        for name in ("diagnostics_", "models_", "credible_sets_", "log_evidence_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        if self.solver_ == "enumerate":
+            chains = self._enumerate(design, prior, seed, always, free)
+        else:
+            chains = self._sample(design, prior, always, seed)
+        self._store(design, chains, prior, np.random.default_rng(seed))
+        if self.solver_ != "enumerate":
+            self._warn_of_mixing()
+        return self
+
+    def _settings(self, n_columns: int, names: Any) -> PriorSettings:
+        size = expected_size_of(self.expected_size, n_columns)
+        sigma_beta, sigma_e = (check_sigma(n, getattr(self, n)) for n in ("sigma_beta", "sigma_e"))
+        if sigma_beta is not None and self.slab in ("zellner", "boom"):
+            raise ValueError(f"sigma_beta is not part of slab={self.slab!r}; leave it out.")
+        if self.g is not None and self.slab != "zellner":
+            raise ValueError(f'g is for slab="zellner" only; got slab={self.slab!r}.')
+        if self.g is not None and not 1e-9 < float(self.g) < 1e15:
+            raise ValueError(f"g must be between 1e-9 and 1e15; got {self.g!r}.")
+        theta = resolve_theta(self.theta, n_columns, names, size / n_columns)
+        g = None if self.g is None else float(self.g)
+        return PriorSettings(theta, sigma_beta, sigma_e, size, self.slab, g)
+
+    def _choose_solver(self, prior: _core.SpikeSlabPrior, n_free: int) -> str:
+        learns = self.slab == "gaussian" and (prior.noise.learned or prior.spread.learned)
+        possible = self.slab != "laplace" and n_free <= _MOST_ENUMERATED[learns]
+        if self.solver == "auto":
+            return "enumerate" if possible and n_free <= _AUTO_ENUMERATED[learns] else "gibbs"
+        if self.solver == "enumerate" and self.slab == "laplace":
+            raise ValueError('solver="enumerate" needs a slab that can be integrated: not "laplace".')
+        if self.solver == "enumerate" and not possible:
+            learned = " with a variance learned" if learns else ""
+            raise ValueError(
+                f'solver="enumerate" takes at most {_MOST_ENUMERATED[learns]} columns{learned}, '
+                f"but {n_free} may go either way."
+            )
+        return self.solver
+
+    def _enumerate(
+        self,
+        design: _core.Design,
+        prior: _core.SpikeSlabPrior,
+        seed: int,
+        always: NDArray[np.int64],
+        free: NDArray[np.int64],
+    ) -> list[dict[str, Any]]:
+        count = self.n_chains * self.n_draws
+        draws, masses, self.log_evidence_ = _core.enumerate_spike_slab(
+            design, prior, count, seed, effective_n_jobs(self.n_jobs)
+        )
+        self._models = models_from_masses(masses, free, always)
+        return _in_chains(draws, self.n_chains, np.random.default_rng(seed))
+
+    def _sample(
+        self,
+        design: _core.Design,
+        prior: _core.SpikeSlabPrior,
+        forced: NDArray[np.int64],
+        seed: int,
+    ) -> list[dict[str, Any]]:
+        self._models = None
+        starts = make_starts(design, prior, forced, self.n_chains, thread_count())
+        workers = min(effective_n_jobs(self.n_jobs), self.n_chains)
+        total = (self.n_warmup + self.n_draws) * -(-self.n_chains // workers)
+        return _core.sample_spike_slab(
+            design,
+            prior,
+            starts,
+            seed,
+            self.n_warmup,
+            self.n_draws,
+            self.solver_ == "tempered",
+            _CACHE_BYTES,
+            workers,
+            draw_printer("SpikeSlabRegressor", total, self.verbose),
+        )
+
+    def _store(
+        self,
+        design: _core.Design,
+        chains: list[dict[str, Any]],
+        prior: _core.SpikeSlabPrior,
+        rng: np.random.Generator,
+    ) -> None:
+        exact = self.solver_ == "enumerate"
+        count = 1 if exact else self.n_chains * self.n_draws
+        inclusion, mean, square = (
+            sum(chain[name] for chain in chains) / count for name in ("inclusion", "mean", "square")
+        )
+        self.inclusion_probabilities_ = np.clip(inclusion, 0, 1)
+        self.coef_ = mean * design.inverse_scale
+        sd = np.sqrt(np.maximum(square - mean**2, 0))
+        if prior.noise.learned and prior.noise.shape + prior.degrees / 2 <= 1:
+            sd[inclusion > 0] = np.inf
+        self.coef_sd_ = sd * design.inverse_scale
+        self.intercept_ = design.mean_y - float(design.mean @ self.coef_)
+        self.support_ = np.flatnonzero(self.inclusion_probabilities_ > 0.5)
+        self.draws_ = collect_draws(
+            chains,
+            design,
+            has_spread=self.slab in ("gaussian", "laplace"),
+            fit_intercept=self.fit_intercept,
+            rng=rng,
+        )
+        self._conditional = None if exact else np.stack([c["conditional"] for c in chains])
+        self._mean, self._weight = design.mean, design.weight
+
+    def _warn_of_dead(
+        self, design: _core.Design, forced: NDArray[np.int64], names: Any
+    ) -> None:
+        dead = forced[design.inverse_scale[forced] == 0]
+        if dead.size:
+            warnings.warn(
+                f"always_include: column {column_name(dead[0], names)!r} is constant, so its "
+                "coefficient is zero.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _warn_of_mixing(self) -> None:
+        assert self._conditional is not None
+        problem = mixing_problem(self._conditional, self.draws_.size, self._names())
+        if problem:
+            warnings.warn(
+                f"SpikeSlabRegressor has not mixed: {problem}; more n_warmup and n_draws may help.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    @cached_property
+    def models_(self) -> pd.DataFrame:
+        """The models met, with their posterior mass, best first."""
+        import pandas as pd
+
+        models, names = self._model_table(), self._names()
+        return pd.DataFrame(
+            {
+                "variables": [tuple(names[j] for j in support) for support in models.supports],
+                "size": [support.size for support in models.supports],
+                "mass": models.mass,
+            }
+        )
+
+    @cached_property
+    def credible_sets_(self) -> list[CredibleSet]:
+        """Sets of variables of which, with probability .95, at least one is in the model."""
+        models, names = self._model_table(), self._names()
+        n_draws = np.inf if self._conditional is None else self.draws_.intercept.size
+        return [
+            CredibleSet(
+                columns,
+                self.inclusion_probabilities_[columns],
+                probability,
+                [names[j] for j in columns],
+            )
+            for columns, probability in credible_sets(
+                models, self.n_features_in_, 0.95, float(n_draws)
+            )
+        ]
+
+    @cached_property
+    def diagnostics_(self) -> pd.DataFrame:
+        """R-hat, effective sample sizes and Monte Carlo errors."""
+        check_is_fitted(self, "draws_")
+        draws = self.draws_
+        series: dict[str, Any] = {}
+        if self._conditional is not None:
+            names = self._names()
+            series = {names[j]: self._conditional[:, :, j] for j in range(len(names))}
+        for name in ("sigma_e", "sigma_beta", "theta"):
+            if getattr(draws, name) is not None:
+                series[name] = getattr(draws, name)
+        return diagnose(series)
+
+    def _model_table(self) -> Models:
+        check_is_fitted(self, "draws_")
+        if self._models is None:
+            self._models = models_from_draws(self.draws_.coef)
+        return self._models
+
+    def summary(self) -> pd.DataFrame:
+        """Tabulate the variables, the most probable first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by variable. ``inclusion``: posterior probability that it is in.
+            ``coefficient``, ``sd``, ``low`` and ``high``: posterior mean, standard deviation and
+            95% interval of its coefficient, in units of y per unit of the variable, zeros of models
+            without it included. ``if_included``: the mean over models that have it.
+            ``attrs["solver"]`` says how it was computed.
+
+        Examples
+        --------
+        >>> from ellzero import SpikeSlabRegressor
+        >>> from ellzero.datasets import load_diabetes_interactions
+        >>> diabetes = load_diabetes_interactions()
+        >>> model = SpikeSlabRegressor(random_state=0).fit(diabetes.data, diabetes.target)
+        >>> print(model.summary().head(3).index.tolist())
+        ['bmi', 'ltg', 'map']
+        """
+        import pandas as pd
+
+        check_is_fitted(self)
+        interval = self.credible_interval()
+        inclusion = self.inclusion_probabilities_
+        with np.errstate(invalid="ignore", divide="ignore"):
+            if_included = np.where(inclusion > 0, self.coef_ / inclusion, 0.0)
+        table = pd.DataFrame(
+            {
+                "inclusion": inclusion,
+                "coefficient": self.coef_,
+                "sd": self.coef_sd_,
+                "low": interval["low"],
+                "high": interval["high"],
+                "if_included": if_included,
+            },
+            index=interval.index,
+        )
+        table.attrs["solver"] = self.solver_
+        return table.sort_values("inclusion", ascending=False, kind="stable")
+
+    def plot(self, *, max_variables: int = 20) -> Any:
+        """Draw inclusion probabilities, and coefficients with their 95% intervals.
+
+        Parameters
+        ----------
+        max_variables : int, default=20
+            How many variables to show, the most probable first.
+
+        Returns
+        -------
+        ndarray of matplotlib.axes.Axes
+            The two panels.
+        """
+        from ellzero.plotting import draw_inclusion
+
+        if isinstance(max_variables, bool) or not (
+            isinstance(max_variables, Integral) and max_variables >= 1
+        ):
+            raise ValueError(f"max_variables must be a positive integer; got {max_variables!r}.")
+        return draw_inclusion(self.summary().head(int(max_variables)))
+
+
+def _in_chains(
+    draws: dict[str, Any], n_chains: int, rng: np.random.Generator
+) -> list[dict[str, Any]]:
+    """Deal independent draws out to chains, in random order: they come sorted by tau and model.
+
+    Sums over models stay with the first.
+    """
+    count = len(draws["s2"]) // n_chains
+    order = rng.permutation(len(draws["s2"]))
+    sizes = np.diff(draws["begins"])
+    chains = []
+    for chain in range(n_chains):
+        rows = order[chain * count : (chain + 1) * count]
+        places = [np.arange(draws["begins"][r], draws["begins"][r + 1]) for r in rows]
+        entries = np.concatenate([*places, np.empty(0, dtype=np.int64)]).astype(np.int64)
+        own = {
+            "begins": np.concatenate([[0], np.cumsum(sizes[rows])]),
+            "support": draws["support"][entries],
+            "beta": draws["beta"][entries],
+        }
+        for name in ("s2", "spread", "theta"):
+            own[name] = draws[name][rows] if len(draws[name]) else draws[name]
+        for name in ("inclusion", "mean", "square"):
+            own[name] = draws[name] if chain == 0 else np.zeros_like(draws[name])
+        chains.append(own)
+    return chains

@@ -1,0 +1,52 @@
+"""Where chains start: from single best replacement, from the frontier, and from nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero import _core
+from ellzero._engine import make_engine
+from ellzero.posterior._prior import gaussian_twin
+
+__all__ = ["make_starts", "make_supports"]
+
+_MOST = 40
+
+
+def make_supports(
+    design: _core.Design, ridge: float, forced: NDArray[np.int64], size: int, threads: int
+) -> list[list[int]]:
+    """Return the frontier's support of every size up to ``size`` beyond the forced columns."""
+    engine = make_engine(design, ridge, threads)
+    mask = None
+    if forced.size:
+        engine.move_to(forced)
+        mask = np.zeros(design.columns, dtype=bool)
+        mask[forced] = True
+    frontier = _core.Frontier(engine, mask, False)
+    frontier.grow(min(forced.size + size, design.columns), None)
+    return [support.tolist() for support, _ in frontier.models()]
+
+
+def make_starts(
+    design: _core.Design,
+    prior: _core.SpikeSlabPrior,
+    forced: NDArray[np.int64],
+    n_chains: int,
+    threads: int,
+) -> list[list[int]]:
+    """Return one support a chain."""
+    if n_chains == 1:
+        kinds = 1
+    else:
+        kinds = 3
+    searched = gaussian_twin(prior) if prior.slab == _core.Slab.laplace else prior
+    ((climbed, _),) = _core.climb_spike_slab(design, searched, [[]], False, threads)
+    starts = [climbed.tolist()]
+    if kinds > 1:
+        size = int(np.clip(len(climbed) - forced.size, 1, _MOST))
+        ridge = prior.noise.value / prior.spread.value
+        starts.append(make_supports(design, ridge, forced, size, threads)[-1])
+        starts.append([])
+    return [starts[i % len(starts)] for i in range(n_chains)]
