@@ -13,8 +13,12 @@ class Chain {
  public:
   Chain(const Design& design, GramCache& cache, const SpikeSlabPrior& prior,
         const std::vector<Index>& start, std::uint64_t seed, std::uint64_t stream)
-      : design_(design), model_(design, cache, prior), random_(seed, stream), odds_(design.columns()),
-        weights_(design.columns()), here_(design.columns()) {
+      : design_(design),
+        model_(design, cache, prior),
+        random_(seed, stream),
+        odds_(design.columns()),
+        weights_(design.columns()),
+        here_(design.columns()) {
     for (const Index j : start) {
       if (model_.is_free(j) && !model_.support().contains(j)) model_.insert(j, &random_);
     }
@@ -56,7 +60,8 @@ class Chain {
   Index flips() const { return flips_; }
 
  private:
-  static constexpr Index kChunk = 512;
+  // A flip makes odds anew for the columns of its chunk that are left.
+  static constexpr Index kChunk = 64;
 
   // Every column in turn is flipped with probability min(1, odds of the flip): the Metropolised
   // Gibbs sampler (Liu 1996), which leaves a state more readily than one that draws it anew.
@@ -79,8 +84,7 @@ class Chain {
   void flip_probabilities(Index begin, Index end, double* accept) {
     double* odds = odds_.data();
     model_.insertion_log_odds(begin, end, odds);
-    model_.member_log_odds(begin, end,
-                           [&](Index j, double value) { odds[j - begin] = -value; });
+    model_.member_log_odds(begin, end, [&](Index j, double value) { odds[j - begin] = -value; });
     exp_below_one(odds, end - begin, accept);
   }
 

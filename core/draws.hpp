@@ -28,8 +28,7 @@ inline void keep_state(const SpikeSlab& model, Random& random, Draws& draws) {
   const std::vector<Index>& members = model.support().members();
   std::vector<Index> order(members.size());
   for (std::size_t s = 0; s < order.size(); ++s) order[s] = static_cast<Index>(s);
-  std::sort(order.begin(), order.end(),
-            [&](Index a, Index b) { return members[a] < members[b]; });
+  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return members[a] < members[b]; });
   for (const Index s : order) {
     draws.support.push_back(members[s]);
     draws.beta.push_back(beta[s]);

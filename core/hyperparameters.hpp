@@ -93,8 +93,8 @@ inline double tau_log_density(const SpikeSlabPrior& prior, double x, double ener
   return -energy / noise.value + spread.shape * x - spread.rate * tau / noise.value;
 }
 
-// One step of slice sampling (Neal 2003) on a log-density whose value at x is `here`: an interval of
-// fixed width about x, shrunk towards it until a point of the slice is met.
+// One step of slice sampling (Neal 2003) on a log-density whose value at x is `here`: an interval
+// of fixed width about x, shrunk towards it until a point of the slice is met.
 template <class LogDensity>
 double slice_step(double x, double here, double low, double high, LogDensity&& log_density,
                   Random& random) {
@@ -119,8 +119,7 @@ inline void learn_tau(SpikeSlab& model, const Design& design, Random& random) {
            tau_log_density(prior, x, value.energy);
   };
   const double now = std::log(model.tau());
-  const double here =
-      density(now, {model.support().energy(), model.support().log_determinant()});
+  const double here = density(now, {model.support().energy(), model.support().log_determinant()});
   const double tau = std::exp(slice_step(
       now, here, std::log(SpikeSlab::kLeastTau), std::log(SpikeSlab::kGreatestTau),
       [&](double x) { return density(x, curve.at(std::exp(x))); }, random));

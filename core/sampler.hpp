@@ -72,10 +72,11 @@ inline std::vector<Draws> run_chains(const Design& design, GramCache& cache,
       // The calling thread has the first range.
       const Context own = context.single(begin == 0);
       Chain chain(design, cache, prior, starts[i], seed, static_cast<std::uint64_t>(i));
-      draws[i] = run_chain(chain, schedule, own,
-                           begin == 0 && progress ? [&](Index t) {
-                             progress(i * (schedule.warmup + schedule.draws) + t);
-                           } : DrawProgress());
+      draws[i] =
+          run_chain(chain, schedule, own,
+                    begin == 0 && progress
+                        ? [&](Index t) { progress(i * (schedule.warmup + schedule.draws) + t); }
+                        : DrawProgress());
     }
   });
   return draws;

@@ -6,7 +6,8 @@
 // with the precision P_S of one of four slabs:
 //
 //   gaussian  P = tau I,  tau = s2 / sigma_beta^2
-//   laplace   P = diag(tau_i),  tau_i = s2 / v_i,  v_i exponential of mean sigma_beta^2: then beta_i
+//   laplace   P = diag(tau_i),  tau_i = s2 / v_i,  v_i exponential of mean sigma_beta^2: then
+//   beta_i
 //             is Laplace of variance sigma_beta^2
 //   zellner   P = G_SS / g
 //   boom      P = information ((1 - diagonal) G_SS + diagonal I)
@@ -48,7 +49,7 @@ struct Variance {
 
 struct SpikeSlabPrior {
   Slab slab = Slab::gaussian;
-  Variance noise;  // sigma_e^2
+  Variance noise;   // sigma_e^2
   Variance spread;  // sigma_beta^2: of gaussian and laplace
   bool learn_theta = false;
   double theta_a = 1, theta_b = 1;
@@ -141,8 +142,8 @@ class SpikeSlab {
     if (prior_.slab == Slab::boom) {
       value += 0.5 * (prior_support_->log_determinant() + k * std::log(prior_scale() / alpha_));
     }
-    return value + log_prior() + (integrated() ? -noise_shape() * std::log(total())
-                                               : -total() / s2_);
+    return value + log_prior() +
+           (integrated() ? -noise_shape() * std::log(total()) : -total() / s2_);
   }
   double log_prior() const {
     double value = 0;
@@ -159,8 +160,7 @@ class SpikeSlab {
   double prior_log_odds(Index others) const {
     if (!prior_.learn_theta) return 0;
     const double k = static_cast<double>(others);
-    return std::log((prior_.theta_a + k) /
-                    (prior_.theta_b + static_cast<double>(free_ - 1) - k));
+    return std::log((prior_.theta_a + k) / (prior_.theta_b + static_cast<double>(free_ - 1) - k));
   }
 
   // Log-odds of inclusion of columns begin .. end that are out (what comes out for members means
@@ -284,9 +284,7 @@ class SpikeSlab {
     support_.set_member_ridges(ridges);
     recount();
   }
-  static double bounded_tau(double tau) {
-    return std::min(std::max(tau, kLeastTau), kGreatestTau);
-  }
+  static double bounded_tau(double tau) { return std::min(std::max(tau, kLeastTau), kGreatestTau); }
 
   double draw_s2(Random& random) const {
     return integrated() ? random.inverse_gamma(noise_shape(), total()) : s2_;

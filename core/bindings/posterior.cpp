@@ -12,8 +12,7 @@ namespace {
 using Supports = std::vector<std::vector<Index>>;
 
 void require_sound(const Design& design, const SpikeSlabPrior& prior) {
-  require(static_cast<Index>(prior.log_odds.size()) == design.columns(),
-          "log_odds: one a column");
+  require(static_cast<Index>(prior.log_odds.size()) == design.columns(), "log_odds: one a column");
 }
 
 void require_columns(const Design& design, const Supports& supports) {

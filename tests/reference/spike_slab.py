@@ -49,9 +49,9 @@ def log_density(Z, y, degrees, s2, precision):
 def posterior(Z, y, *, degrees, precision, s2_grid, tau_grid, theta=None, beta_prior=None):
     """Sum over models, and over grids of (value, log weight) of s2 and tau.
 
-    ``precision(Z_S, tau)`` is that of beta over s2. ``tau_grid`` is a function of s2, since the prior
-    of tau = s2 / sigma_beta^2 may depend on it. Returns inclusion probabilities, means and standard
-    deviations of beta, and the mass of every support.
+    ``precision(Z_S, tau)`` is that of beta over s2. ``tau_grid`` is a function of s2, since the
+    prior of tau = s2 / sigma_beta^2 may depend on it. Returns inclusion probabilities, means and
+    standard deviations of beta, and the mass of every support.
     """
     p = Z.shape[1]
     supports = all_supports(p)

@@ -55,7 +55,8 @@ class PosteriorDraws:
     @property
     def size(self) -> NDArray[np.int64]:
         """Number of variables in each draw's model, of shape (n_chains, n_draws)."""
-        return np.diff(self.coef.indptr).reshape(self.intercept.shape).astype(np.int64)
+        counts: NDArray[np.int64] = np.diff(self.coef.indptr).astype(np.int64)
+        return counts.reshape(self.intercept.shape)
 
 
 def collect_draws(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 __all__ = ["CredibleSet", "Models", "credible_sets", "models_from_draws", "models_from_masses"]
 
-# Of models enumerated, those are kept that have all but this of the mass, and not more than so many.
+# Of models enumerated, those are kept that have all but this of the mass, at most so many.
 _LEFT_OUT = 1e-6
 _MOST = 10_000
 

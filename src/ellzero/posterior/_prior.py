@@ -77,8 +77,9 @@ def resolve_theta(
 def _from_mapping(
     theta: Mapping[Any, Any], n_columns: int, names: Any, otherwise: float
 ) -> NDArray[np.float64]:
-    position = {} if names is None else {str(name): j for j, name in enumerate(names)}
-    position.update({j: j for j in range(n_columns)})
+    position: dict[Any, int] = {j: j for j in range(n_columns)}
+    if names is not None:
+        position.update({str(name): j for j, name in enumerate(names)})
     out = np.full(n_columns, otherwise)
     for key, value in theta.items():
         if key not in position:

@@ -34,9 +34,7 @@ class PosteriorRegressor(SelectingRegressor):
     _mean: NDArray[np.float64]
     _weight: float
 
-    def predict(
-        self, X: Any, return_std: bool = False
-    ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict the response by its posterior mean.
 
         Parameters
@@ -93,11 +91,9 @@ class PosteriorRegressor(SelectingRegressor):
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
         rows = np.linspace(0, total, int(n_draws), endpoint=False).astype(np.int64)
         sigma = self.draws_.sigma_e.ravel()[rows]
-        signal = np.asarray((self.draws_.coef[rows] @ table.T))
-        if sparse.issparse(signal) or signal.dtype == object:
-            signal = (self.draws_.coef[rows] @ table.T).toarray()
+        signal = _dense(self.draws_.coef[rows] @ table.T)
         signal = signal + self.draws_.intercept.ravel()[rows][:, None]
-        return np.asarray(signal + sigma[:, None] * rng.standard_normal(signal.shape))
+        return signal + sigma[:, None] * rng.standard_normal(signal.shape)
 
     def credible_interval(self, level: float = 0.95) -> pd.DataFrame:
         """Return equal-tailed credible intervals of the coefficients.
@@ -169,10 +165,13 @@ class PosteriorRegressor(SelectingRegressor):
 
     def _signal(self, table: Any) -> NDArray[np.float64]:
         """(x - mean)'b for every draw and row."""
-        product = self.draws_.coef @ table.T
-        dense = product.toarray() if sparse.issparse(product) else np.asarray(product)
-        return np.asarray(dense - (self.draws_.coef @ self._mean)[:, None])
+        centre: NDArray[np.float64] = (self.draws_.coef @ self._mean)[:, None]
+        return _dense(self.draws_.coef @ table.T) - centre
 
     def _noise_factor(self) -> float:
         """By what sigma_e^2 is multiplied for a new row: the intercept is not known either."""
         return 1 + 1 / self._weight if self.fit_intercept else 1.0
+
+
+def _dense(product: Any) -> NDArray[np.float64]:
+    return np.asarray(product.toarray() if sparse.issparse(product) else product)

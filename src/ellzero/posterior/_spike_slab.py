@@ -175,7 +175,12 @@ class SpikeSlabRegressor(PosteriorRegressor):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "theta": [StrOptions({"learn"}), Interval(Real, 0, 1, closed="both"), "array-like", Mapping],
+        "theta": [
+            StrOptions({"learn"}),
+            Interval(Real, 0, 1, closed="both"),
+            "array-like",
+            Mapping,
+        ],
         "sigma_beta": [StrOptions({"learn"}), Interval(Real, 0, None, closed="neither")],
         "sigma_e": [StrOptions({"learn"}), Interval(Real, 0, None, closed="neither")],
         "expected_size": [Interval(Real, 0, None, closed="neither"), None],
@@ -292,7 +297,9 @@ class SpikeSlabRegressor(PosteriorRegressor):
         if self.solver == "auto":
             return "enumerate" if possible and n_free <= _AUTO_ENUMERATED[learns] else "gibbs"
         if self.solver == "enumerate" and self.slab == "laplace":
-            raise ValueError('solver="enumerate" needs a slab that can be integrated: not "laplace".')
+            raise ValueError(
+                'solver="enumerate" needs a slab that can be integrated: not "laplace".'
+            )
         if self.solver == "enumerate" and not possible:
             learned = " with a variance learned" if learns else ""
             raise ValueError(
@@ -313,7 +320,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
         draws, masses, self.log_evidence_ = _core.enumerate_spike_slab(
             design, prior, count, seed, effective_n_jobs(self.n_jobs)
         )
-        self._models = models_from_masses(masses, free, always)
+        self._models: Models | None = models_from_masses(masses, free, always)
         return _in_chains(draws, self.n_chains, np.random.default_rng(seed))
 
     def _sample(
@@ -370,9 +377,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
         self._conditional = None if exact else np.stack([c["conditional"] for c in chains])
         self._mean, self._weight = design.mean, design.weight
 
-    def _warn_of_dead(
-        self, design: _core.Design, forced: NDArray[np.int64], names: Any
-    ) -> None:
+    def _warn_of_dead(self, design: _core.Design, forced: NDArray[np.int64], names: Any) -> None:
         dead = forced[design.inverse_scale[forced] == 0]
         if dead.size:
             warnings.warn(

@@ -37,14 +37,10 @@ def make_starts(
     threads: int,
 ) -> list[list[int]]:
     """Return one support a chain."""
-    if n_chains == 1:
-        kinds = 1
-    else:
-        kinds = 3
     searched = gaussian_twin(prior) if prior.slab == _core.Slab.laplace else prior
     ((climbed, _),) = _core.climb_spike_slab(design, searched, [[]], False, threads)
     starts = [climbed.tolist()]
-    if kinds > 1:
+    if n_chains > 1:
         size = int(np.clip(len(climbed) - forced.size, 1, _MOST))
         ridge = prior.noise.value / prior.spread.value
         starts.append(make_supports(design, ridge, forced, size, threads)[-1])
