@@ -12,7 +12,7 @@ from ellzero import _core
 from ellzero._columns import resolve_columns
 from ellzero._engine import make_design, make_engine, thread_count
 from ellzero._sklearn import check_parameters, check_table
-from ellzero.posterior._prior import PriorSettings, check_sigma, make_prior
+from ellzero.posterior._prior import PriorSettings, check_ratio, check_sigma, make_prior
 from ellzero.posterior._starts import make_supports
 from ellzero.priors import BernoulliGaussian
 
@@ -85,8 +85,8 @@ def marginal_map(
     y : array-like of shape (n,)
         The response.
     prior : BernoulliGaussian
-        The prior; any theta. ``sigma_beta`` is for columns of unit l2 norm and must be finite: for
-        ever wider slabs the mode is the empty model.
+        The prior; any theta. ``sigma_beta`` is for columns of unit l2 norm and at most 1e5 times
+        ``sigma_e``: for ever wider slabs the mode is the empty model.
     sigma_e : float
         Standard deviation of the noise, in units of y.
     sample_weight : array-like of shape (n,), default=None
@@ -121,6 +121,7 @@ def marginal_map(
     )
     sigma_beta = check_sigma("sigma_beta", prior.sigma_beta)
     noise = _check_noise(sigma_e)
+    check_ratio(noise, sigma_beta)
     table, response, weights, names = check_table("marginal_map", X, y, sample_weight)
     n_columns = table.shape[1]
     forced = resolve_columns("always_include", always_include, n_columns, names)

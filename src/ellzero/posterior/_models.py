@@ -74,21 +74,21 @@ def models_from_masses(
 
 
 def credible_sets(
-    models: Models, n_columns: int, level: float, n_draws: float
+    models: Models, inclusion: NDArray[np.float64], level: float, n_draws: float
 ) -> list[tuple[NDArray[np.int64], float]]:
     """Find disjoint sets of columns of which, with probability ``level``, at least one is in.
 
     Each begins with the likeliest column left, and grows by the column that most often is in where
     none of the set is, as long as that is clearly a stand-in: in at least twice as often there as
     elsewhere, by more than chance among ``n_draws`` draws explains. A set that does not reach the
-    level is dropped, its first column set aside.
+    level is dropped, its first column set aside. ``inclusion`` are the columns' probabilities.
     """
-    inside = np.zeros((len(models.supports), n_columns), dtype=bool)
+    inside = np.zeros((len(models.supports), len(inclusion)), dtype=bool)
     for row, support in enumerate(models.supports):
         inside[row, support] = True
     columns = np.flatnonzero(inside.any(axis=0))
     inside, mass = inside[:, columns], models.mass / models.mass.sum()
-    inclusion = mass @ inside
+    inclusion = inclusion[columns]
     available = np.ones(columns.size, dtype=bool)
     found = []
     for first in np.argsort(-inclusion, kind="stable"):
@@ -107,7 +107,7 @@ def credible_sets(
         if probability >= level:
             available[members] = False
             ranked = sorted(members, key=lambda j: -inclusion[j])
-            found.append((columns[ranked], probability))
+            found.append((columns[ranked], min(probability, 1.0)))
     return found
 
 

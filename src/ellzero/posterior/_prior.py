@@ -14,6 +14,7 @@ from ellzero import _core
 
 __all__ = [
     "PriorSettings",
+    "check_ratio",
     "check_sigma",
     "expected_size_of",
     "gaussian_twin",
@@ -170,3 +171,14 @@ def check_sigma(name: str, value: Any) -> float | None:
     if not 1e-120 < sigma < 1e120:
         raise ValueError(f"{name} must be a positive finite number; got {value!r}.")
     return sigma
+
+
+def check_ratio(sigma_e: float | None, sigma_beta: float | None) -> None:
+    """Refuse what a Gram matrix can't tell from a flat slab, or from none."""
+    if sigma_e is None or sigma_beta is None:
+        return
+    if not 1e-5 <= sigma_e / sigma_beta <= 1e5:
+        raise ValueError(
+            f"sigma_beta={sigma_beta:g} is too far from sigma_e={sigma_e:g}: their ratio must be "
+            "between 1e-5 and 1e5."
+        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
 from functools import cached_property
@@ -31,6 +32,7 @@ from ellzero.posterior._models import (
 )
 from ellzero.posterior._prior import (
     PriorSettings,
+    check_ratio,
     check_sigma,
     expected_size_of,
     make_prior,
@@ -159,7 +161,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
     Notes
     -----
     A constant column can't be told from the intercept and is left out. ``sigma_e^2 / sigma_beta^2``
-    is kept between 1e-10 and 1e10, which is part of its prior.
+    is between 1e-10 and 1e10: its prior is cut off there, and given values must keep to it.
 
     Examples
     --------
@@ -181,8 +183,8 @@ class SpikeSlabRegressor(PosteriorRegressor):
             "array-like",
             Mapping,
         ],
-        "sigma_beta": [StrOptions({"learn"}), Interval(Real, 0, None, closed="neither")],
-        "sigma_e": [StrOptions({"learn"}), Interval(Real, 0, None, closed="neither")],
+        "sigma_beta": [StrOptions({"learn"}), Interval(Real, 0, math.inf, closed="right")],
+        "sigma_e": [StrOptions({"learn"}), Interval(Real, 0, math.inf, closed="right")],
         "expected_size": [Interval(Real, 0, None, closed="neither"), None],
         "slab": [StrOptions(_SLABS)],
         "g": [Interval(Real, 0, None, closed="neither"), None],
@@ -283,6 +285,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
         sigma_beta, sigma_e = (check_sigma(n, getattr(self, n)) for n in ("sigma_beta", "sigma_e"))
         if sigma_beta is not None and self.slab in ("zellner", "boom"):
             raise ValueError(f"sigma_beta is not part of slab={self.slab!r}; leave it out.")
+        check_ratio(sigma_e, sigma_beta)
         if self.g is not None and self.slab != "zellner":
             raise ValueError(f'g is for slab="zellner" only; got slab={self.slab!r}.')
         if self.g is not None and not 1e-9 < float(self.g) < 1e15:
@@ -424,7 +427,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
                 [names[j] for j in columns],
             )
             for columns, probability in credible_sets(
-                models, self.n_features_in_, 0.95, float(n_draws)
+                models, self.inclusion_probabilities_, 0.95, float(n_draws)
             )
         ]
 
