@@ -12,13 +12,14 @@ namespace ellzero {
 class Chain {
  public:
   Chain(const Design& design, GramCache& cache, const SpikeSlabPrior& prior,
-        const std::vector<Index>& start, std::uint64_t seed, std::uint64_t stream)
+        const std::vector<Index>& start, const std::vector<double>& reference, std::uint64_t seed,
+        std::uint64_t stream)
       : design_(design),
         model_(design, cache, prior),
         random_(seed, stream),
         odds_(design.columns()),
         weights_(design.columns()),
-        here_(design.columns()) {
+        here_(reference) {
     for (const Index j : start) {
       if (model_.is_free(j) && !model_.support().contains(j)) model_.insert(j, &random_);
     }
@@ -27,7 +28,7 @@ class Chain {
   // One iteration of the Gibbs sampler.
   void iterate() {
     learn();
-    sweep();
+    sweep(++iterations_ % 4 == 0);
     swap();
   }
 
@@ -64,15 +65,16 @@ class Chain {
   static constexpr Index kChunk = 64;
 
   // Every column in turn is flipped with probability min(1, odds of the flip): the Metropolised
-  // Gibbs sampler (Liu 1996), which leaves a state more readily than one that draws it anew.
-  void sweep() {
+  // Gibbs sampler (Liu 1996), which leaves a state more readily than one that draws it anew. Where
+  // odds are near one all columns would flip to and fro: now and then they are drawn anew.
+  void sweep(bool anew) {
     double uniform[kChunk], accept[kChunk];
     const Index p = model_.columns();
     for (Index begin = 0; begin < p; begin += kChunk) {
       const Index end = std::min(p, begin + kChunk);
       for (Index i = begin; i < end; ++i) uniform[i - begin] = random_.uniform();
       for (Index from = begin; from < end;) {
-        flip_probabilities(from, end, accept);
+        flip_probabilities(from, end, anew, accept);
         Index i = from;
         while (i < end && uniform[i - begin] >= accept[i - from]) ++i;
         if (i < end) flip(i);
@@ -81,11 +83,11 @@ class Chain {
     }
   }
 
-  void flip_probabilities(Index begin, Index end, double* accept) {
+  void flip_probabilities(Index begin, Index end, bool anew, double* accept) {
     double* odds = odds_.data();
     model_.insertion_log_odds(begin, end, odds);
     model_.member_log_odds(begin, end, [&](Index j, double value) { odds[j - begin] = -value; });
-    exp_below_one(odds, end - begin, accept);
+    (anew ? logistic : exp_below_one)(odds, end - begin, accept);
   }
 
   bool flip(Index j) {
@@ -139,6 +141,7 @@ class Chain {
   SpikeSlab::Without without_;
   Conditionals here_;
   Index flips_ = 0;
+  Index iterations_ = 0;
 };
 
 // Weighted tempered Gibbs (Zanella and Roberts 2019) as a process in continuous time: column i is

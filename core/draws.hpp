@@ -15,8 +15,8 @@ struct Draws {
   std::vector<double> theta, s2, spread;
   // By draw and column: the probability that the column is in, given all others.
   std::vector<float> conditional;
-  // By column, sums over draws of that probability, and of what it makes of the mean and the mean
-  // square of the coefficient.
+  // By column, sums over draws of that probability, and of what it makes of the mean of the
+  // coefficient and of the mean square of what it differs by from a reference.
   std::vector<double> inclusion, mean, square;
   Index count() const { return static_cast<Index>(begins.size()) - 1; }
 };
@@ -41,11 +41,17 @@ inline void keep_state(const SpikeSlab& model, Random& random, Draws& draws) {
 }
 
 // Rao and Blackwell: every column's indicator is replaced by its probability given the others, and
-// its coefficient by its mean and mean square given the others' indicators.
+// its coefficient by its mean and mean square given the others' indicators. Squares are of
+// differences from a reference near the mean, so that a variance can be far below the square.
 class Conditionals {
  public:
-  explicit Conditionals(Index columns)
-      : inclusion(columns), mean(columns), square(columns), odds_(columns), p_(columns) {}
+  explicit Conditionals(const std::vector<double>& reference)
+      : inclusion(reference.size()),
+        mean(reference.size()),
+        square(reference.size()),
+        reference_(reference),
+        odds_(reference.size()),
+        p_(reference.size()) {}
 
   // `odds` may hold the log-odds of all columns already.
   void add(const SpikeSlab& model, double weight, const double* odds = nullptr) {
@@ -60,16 +66,16 @@ class Conditionals {
     if (model.is_laplace()) {
       const LaplaceSlab slab(model.spread(), model.s2());
       for (Index i = 0; i < p; ++i) {
-        if (model.is_free(i) && support.d()[i] > SpikeSlab::kNever) {
-          add_laplace(slab, i, weight * p_[i], support.c()[i], support.d()[i]);
-        }
+        if (support.contains(i)) continue;
+        double m = 0, variance = 0;
+        if (model.is_free(i)) slab.moments(support.c()[i], support.d()[i], m, variance);
+        add_one(i, weight, m, variance);
       }
     } else {
-      const double s2 = std::isnan(model.mean_s2()) ? 0 : model.mean_s2();
-      const double base = s2 / model.alpha();
+      const double base = model.mean_s2() / model.alpha();
       const double slope = model.integrated() ? base * 0.5 / (model.alpha() * model.total()) : 0;
       add_moments(weight, p_.data(), support.c().data(), support.d().data(), 1 / model.alpha(),
-                  base, slope, 0, p, mean.data(), square.data());
+                  base, slope, 0, reference_.data(), p, mean.data(), square.data());
     }
     for (Index s = 0; s < support.size(); ++s) add_member(model, s, weight);
   }
@@ -89,29 +95,26 @@ class Conditionals {
   std::vector<double> inclusion, mean, square;
 
  private:
-  void add_laplace(const LaplaceSlab& slab, Index i, double share, double c, double d) {
-    double m = 0, m2 = 0;
-    slab.moments(c, d, m, m2);
+  // A coefficient that is in with probability p_, and then has this mean and variance.
+  void add_one(Index i, double weight, double m, double variance) {
+    const double share = weight * p_[i], off = reference_[i];
     mean[i] += share * m;
-    square[i] += share * m2;
+    square[i] += share * ((m - off) * (m - off) + variance) + (weight - share) * off * off;
   }
 
   void add_member(const SpikeSlab& model, Index s, double weight) {
     const Support& support = model.support();
     const Index j = support.members()[s];
     const double inverse = support.inverse_diagonal()[s], beta = support.beta()[s];
-    const double share = weight * p_[j];
+    double m = beta / model.alpha(), variance = model.mean_s2() * inverse / model.alpha();
     if (model.is_laplace()) {
-      add_laplace(LaplaceSlab(model.spread(), model.s2()), j, share, beta / inverse,
-                  1 / inverse - support.ridge_of(j));
-      return;
+      LaplaceSlab(model.spread(), model.s2())
+          .moments(beta / inverse, 1 / inverse - support.ridge_of(j), m, variance);
     }
-    const double m = beta / model.alpha();
-    const double s2 = std::isnan(model.mean_s2()) ? 0 : model.mean_s2();
-    mean[j] += share * m;
-    square[j] += share * (m * m + s2 * inverse / model.alpha());
+    add_one(j, weight, m, variance);
   }
 
+  const std::vector<double>& reference_;
   std::vector<double> odds_, p_;
 };
 

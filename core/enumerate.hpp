@@ -1,13 +1,14 @@
 // The whole posterior, by visiting all 2^F supports in Gray-code order: one flip each.
 //
 // Where tau is learned, that is done at every node of a trapezoidal rule in x = log tau. The
-// integrand is analytic in a strip about the real line, so the rule converges geometrically: its
-// error is far below rounding at the steps used here.
+// integrand is analytic in a strip about the real line, so the rule converges geometrically once
+// its step is below the width of the posterior of x.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "draws.hpp"
@@ -106,7 +107,9 @@ class Enumeration {
       : design_(design), cache_(cache), prior_(prior) {}
 
   // The posterior; then `count` draws from it.
-  Masses run(Index count, std::uint64_t seed, const Context& context, Draws& draws) {
+  Masses run(const std::vector<double>& reference, Index count, std::uint64_t seed,
+             const Context& context, Draws& draws) {
+    reference_ = &reference;
     SpikeSlab model(design_, cache_, prior_);
     std::size_t codes = GrayWalk(model).supports();
     std::vector<Index> all(model.columns());
@@ -117,9 +120,12 @@ class Enumeration {
       sum = at_node(0, context);
       nodes_ = {{0, sum.log_total()}};
     } else {
-      integrate(std::log(model.tau()), sum, context);
+      integrate(model, sum, context);
     }
     draw(count, seed, sum, context, draws);
+    for (Index j = 0; j < model.columns(); ++j) {
+      sum.square[j] += (sum.total - sum.inclusion[j]) * reference[j] * reference[j];
+    }
     return sum;
   }
 
@@ -138,11 +144,7 @@ class Enumeration {
   }
 
   void stand_at(SpikeSlab& model, double x) const {
-    if (!learns_tau(prior_)) return;
-    const double tau = std::exp(x);
-    if (!prior_.spread.learned) model.set_s2(tau * prior_.spread.value);
-    if (!prior_.noise.learned) model.set_spread(prior_.noise.value / tau);
-    model.set_tau(tau);
+    if (learns_tau(prior_)) model.set_tau(std::exp(x));
   }
 
   Masses at_node(double x, const Context& context) const {
@@ -156,7 +158,7 @@ class Enumeration {
       if (log_w > sums.log_scale) sums.rescale(log_w + 20);
       const double w = std::exp(log_w - sums.log_scale);
       if (w == 0) return;
-      const double s2 = std::isnan(model.mean_s2()) ? 0 : model.mean_s2();
+      const double s2 = model.mean_s2();
       sums.total += w;
       sums.by_code[code] += w;
       const Support& support = model.support();
@@ -165,15 +167,18 @@ class Enumeration {
         const double m = support.beta()[s] / alpha;
         sums.inclusion[j] += w;
         sums.mean[j] += w * m;
-        sums.square[j] += w * (m * m + s2 * support.inverse_diagonal()[s] / alpha);
+        const double off = m - (*reference_)[j];
+        sums.square[j] += w * (off * off + s2 * support.inverse_diagonal()[s] / alpha);
       }
     });
     return sums;
   }
 
   // Nodes on either side of the middle, each side in a thread, until nothing more comes of them.
-  void integrate(double middle, Masses& sum, const Context& context) {
-    const double step = node_step();
+  void integrate(const SpikeSlab& model, Masses& sum, const Context& context) {
+    const double middle = std::log(model.tau()), step = node_step(model);
+    const bool slab = prior_.spread.learned;
+    const double reach[2] = {slab ? kReach : reach_to_best(model), slab ? kReach : 2};
     const double low = std::log(SpikeSlab::kLeastTau), high = std::log(SpikeSlab::kGreatestTau);
     std::vector<Masses> sides(2, Masses(design_.columns(), sum.by_code.size()));
     std::vector<Node> nodes[2];
@@ -187,7 +192,7 @@ class Enumeration {
           nodes[side].push_back({x, here.log_total()});
           sides[side].add(here);
           highest = std::max(highest, nodes[side].back().log_total);
-          const bool far = static_cast<double>(i) * step > kReach;
+          const bool far = static_cast<double>(i) * step > reach[side];
           if (far && nodes[side].back().log_total < highest - kNegligible) break;
         }
       }
@@ -196,12 +201,28 @@ class Enumeration {
       sum.add(sides[side]);
       nodes_.insert(nodes_.end(), nodes[side].begin(), nodes[side].end());
     }
+    sum.log_scale += std::log(step);
   }
 
-  // Where only the noise is learned, its density is about sqrt(2 / N) wide.
-  double node_step() const {
-    if (prior_.spread.learned) return 0.25;
-    return std::min(0.25, 0.8 * std::sqrt(2 / std::max(prior_.degrees, 1.0)));
+  // Given a model of k members, x is about sqrt(2 / k) wide; where only the noise is learned, about
+  // sqrt(2 / N).
+  double node_step(const SpikeSlab& model) const {
+    const auto most = static_cast<double>(model.size() + model.free_columns());
+    const double sharpness = prior_.spread.learned ? most : std::max(most, prior_.degrees);
+    return std::min(0.25, 0.7 * std::sqrt(2 / std::max(sharpness, 1.0)));
+  }
+
+  // Where only the noise is learned: how far below the middle the noise of the largest model is.
+  // The noise of no model is further.
+  double reach_to_best(const SpikeSlab& model) const {
+    SpikeSlab largest(design_, cache_, prior_);
+    largest.set_tau(SpikeSlab::kLeastTau);
+    for (Index j = 0; j < model.columns(); ++j) {
+      if (largest.is_free(j)) largest.insert(j, nullptr);
+    }
+    const double least = (largest.support().energy() + prior_.noise.rate) /
+                         (0.5 * prior_.degrees + prior_.noise.shape);
+    return std::max(0.0, std::log(model.s2() / least)) + 1;
   }
 
   // Independent draws: nodes and supports by their masses, then tau from its own density.
@@ -221,7 +242,8 @@ class Enumeration {
   void draw_at(const Node& node, Index count, Random& random, const Context& context,
                Draws& draws) const {
     std::vector<double> levels;
-    for (Index t = 0; t < count; ++t) levels.push_back(random.uniform());
+    // A little below one: what is passed in the end sums to one but for rounding.
+    for (Index t = 0; t < count; ++t) levels.push_back((1 - 1e-10) * random.uniform());
     std::sort(levels.begin(), levels.end());
     SpikeSlab model(design_, cache_, prior_);
     stand_at(model, node.x);
@@ -230,23 +252,28 @@ class Enumeration {
     std::size_t next = 0;
     walk.run(context, [&](std::size_t) {
       passed += std::exp(log_weight(model, node.x) - node.log_total);
-      for (; next < levels.size() && levels[next] <= passed; ++next) {
-        if (!learns_tau(prior_)) {
-          keep_state(model, random, draws);
-          continue;
-        }
-        SpikeSlab own(design_, cache_, prior_);
+      if (next == levels.size() || levels[next] > passed) return;
+      std::unique_ptr<SpikeSlab> own;
+      if (learns_tau(prior_)) {
+        own = std::make_unique<SpikeSlab>(design_, cache_, prior_);
         for (const Index j : model.support().members()) {
-          if (own.is_free(j)) own.insert(j, nullptr);
+          if (own->is_free(j)) own->insert(j, nullptr);
         }
-        stand_at(own, node.x);
-        for (int round = 0; round < 5; ++round) learn_tau(own, design_, random);
-        keep_state(own, random, draws);
+      }
+      for (; next < levels.size() && levels[next] <= passed; ++next) {
+        context.check();
+        if (own) {
+          own->set_tau(std::exp(node.x));
+          for (int round = 0; round < 5; ++round) learn_tau(*own, design_, random);
+        }
+        keep_state(own ? *own : model, random, draws);
       }
     });
   }
 
+  // Beyond the reach, nodes whose mass is e^-45 of the largest end the sum.
   static constexpr double kReach = 12, kNegligible = 45;
+  const std::vector<double>* reference_ = nullptr;
   const Design& design_;
   GramCache& cache_;
   const SpikeSlabPrior& prior_;

@@ -123,8 +123,6 @@ inline void learn_tau(SpikeSlab& model, const Design& design, Random& random) {
   const double tau = std::exp(slice_step(
       now, here, std::log(SpikeSlab::kLeastTau), std::log(SpikeSlab::kGreatestTau),
       [&](double x) { return density(x, curve.at(std::exp(x))); }, random));
-  if (!prior.spread.learned) model.set_s2(tau * prior.spread.value);
-  if (!prior.noise.learned) model.set_spread(prior.noise.value / tau);
   model.set_tau(tau);
 }
 
@@ -144,7 +142,7 @@ inline void learn_scales(SpikeSlab& model, const Design& design, Random& random)
              prior.spread.shape * x - prior.spread.rate * std::exp(-x);
     };
     const double x = std::log(model.spread());
-    model.set_spread(std::exp(slice_step(x, log_density(x), -600, 600, log_density, random)));
+    model.set_spread(std::exp(slice_step(x, log_density(x), -690, 690, log_density, random)));
   }
   if (prior.noise.learned) {
     // |y - Z_S beta|^2 = y'y - 2 b'beta + beta'G beta

@@ -20,7 +20,9 @@ inline double log_erfcx(double z) {
   constexpr double kLogRootPi = 0.57236494292470008707;
   if (z < 20) return std::log(std::erfc(z)) + z * z;
   const double x = 1 / (z * z);
-  return -kLogRootPi - std::log(z) + std::log1p(x * (-0.5 + x * (0.75 - 1.875 * x)));
+  const double series =
+      x * (-0.5 + x * (0.75 + x * (-1.875 + x * (6.5625 + x * (-29.53125 + x * 162.421875)))));
+  return -kLogRootPi - std::log(z) + std::log1p(series);
 }
 
 class LaplaceSlab {
@@ -36,14 +38,16 @@ class LaplaceSlab {
     return std::log(0.5 * lambda_) + kHalfLogHalfPi + 0.5 * std::log(h.v) + greater + std::log(sum);
   }
 
-  // Mean and mean square of the coefficient, if it is included.
-  void moments(double c, double d, double& mean, double& square) const {
+  // Mean and variance of the coefficient, if it is included.
+  void moments(double c, double d, double& mean, double& variance) const {
     const Halves h = halves(c, d);
     const double plus = 1 / (1 + std::exp(h.log_minus - h.log_plus));
-    const double e_plus = excess(h.z_plus, h.log_plus), e_minus = excess(h.z_minus, h.log_minus);
-    const double root = std::sqrt(2 * h.v);
-    mean = root * (plus * e_plus - (1 - plus) * e_minus);
-    square = h.v * (plus * second(h.z_plus, e_plus) + (1 - plus) * second(h.z_minus, e_minus));
+    const double minus = 1 / (1 + std::exp(h.log_plus - h.log_minus));
+    const Half up = half(h.z_plus, h.log_plus), down = half(h.z_minus, h.log_minus);
+    mean = std::sqrt(2 * h.v) * (plus * up.mean - minus * down.mean);
+    const double apart = up.mean + down.mean;
+    variance =
+        h.v * (plus * up.variance + minus * down.variance + 2 * plus * minus * apart * apart);
   }
 
   // One over the variance that the coefficient has in the mixture of Gaussians, given that it is
@@ -57,8 +61,8 @@ class LaplaceSlab {
                            random);
   }
   double precision_given(double beta, Random& random) const {
-    const double size = std::max(std::fabs(beta), 1e-150);
-    return random.inverse_gaussian(lambda_ / size, lambda_ * lambda_);
+    const double size = std::max(lambda_ * std::fabs(beta), 1e-100);  // has no unit
+    return lambda_ * lambda_ * random.inverse_gaussian(1 / size, 1);
   }
 
  private:
@@ -76,18 +80,24 @@ class LaplaceSlab {
     return h;
   }
 
-  // A Gaussian of mean -z sqrt(2 v) and variance v, given that it is positive, has the mean
-  // sqrt(2 v) e and the mean square v (1 - 2 z e).
-  static double excess(double z, double log_erfcx_z) {
+  // A Gaussian of mean -z sqrt(2 v) and variance v, given that it is positive: its mean over
+  // sqrt(2 v), and its variance over v. With m = 1 / (sqrt(pi) erfcx(z)) these are m - z and
+  // 1 + 2 z m - 2 m^2, which far out are differences of large numbers: hence the series.
+  struct Half {
+    double mean, variance;
+  };
+  static Half half(double z, double log_erfcx_z) {
     constexpr double kLogRootPi = 0.57236494292470008707;
-    if (z < 20) return -z + std::exp(-log_erfcx_z - kLogRootPi);
+    if (z < 20) {
+      const double m = std::exp(-log_erfcx_z - kLogRootPi);
+      return {m - z, 1 + 2 * m * (z - m)};
+    }
     const double x = 1 / (z * z);
-    return (0.5 - x * (0.5 - 1.25 * x)) / z;
-  }
-  static double second(double z, double e) {
-    if (z < 20) return 1 - 2 * z * e;
-    const double x = 1 / (z * z);
-    return x * (1 - 2.5 * x);
+    const double mean =
+        (0.5 + x * (-0.5 + x * (1.25 + x * (-4.625 + x * (22.0625 - x * 127.53125))))) / z;
+    const double square =
+        x * (1 + x * (-2.5 + x * (9.25 + x * (-44.125 + x * (255.0625 - x * 1725.15625)))));
+    return {mean, square - 2 * mean * mean};
   }
 
   // What a standard Gaussian exceeds `bound` by, given that it does (Robert 1995).

@@ -14,18 +14,12 @@
 
 namespace ellzero {
 
-struct ModeRun {
-  Index replacements = 0;
-  double log_posterior = 0;
-};
-
 class MarginalMode {
  public:
   explicit MarginalMode(SpikeSlab& model) : model_(model), odds_(model.columns()) {}
 
-  // From where the model stands.
-  ModeRun climb(bool swaps, const Context& context) {
-    ModeRun run;
+  // From where the model stands; returns log p(S | y) at the top.
+  double climb(bool swaps, const Context& context) {
     double value = model_.log_posterior();
     for (;;) {
       context.check();
@@ -33,10 +27,8 @@ class MarginalMode {
       const double now = model_.log_posterior();
       if (!(now > value)) break;  // what rounding promised is not there
       value = now;
-      ++run.replacements;
     }
-    run.log_posterior = model_.log_posterior();
-    return run;
+    return model_.log_posterior();
   }
 
  private:

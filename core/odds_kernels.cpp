@@ -81,16 +81,17 @@ void jump_rates(const double* x, double e, Index count, double* out) {
 
 ELLZERO_MULTIVERSION
 void add_moments(double weight, const double* p, const double* c, const double* d, double scale,
-                 double base, double slope, double floor, Index count, double* mean,
-                 double* square) {
+                 double base, double slope, double floor, const double* reference, Index count,
+                 double* mean, double* square) {
   for (Index i = 0; i < count; ++i) {
     const bool open = d[i] > floor;
     const double inverse = 1 / (open ? d[i] : 1.0);
     const double m = scale * c[i] * inverse;
     const double variance = (base - slope * c[i] * c[i] * inverse) * inverse;
-    const double share = open ? weight * p[i] : 0.0;
+    const double share = open ? weight * p[i] : 0.0, off = reference[i];
+    const double out = d[i] > kNever ? weight - share : 0.0;
     mean[i] += share * m;
-    square[i] += share * (m * m + variance);
+    square[i] += share * ((m - off) * (m - off) + variance) + out * off * off;
   }
 }
 

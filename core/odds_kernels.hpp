@@ -45,9 +45,10 @@ void jump_rates(const double* x, double e, Index count, double* out);
 //
 //   (base - slope c^2 / d) / d
 //
-// Adds weight p m to `mean` and weight p (m^2 + variance) to `square`.
+// Adds weight p m to `mean`, and to `square` weight times the mean square of what the coefficient
+// differs by from `reference`; nothing where d is minus infinity, which marks members.
 void add_moments(double weight, const double* p, const double* c, const double* d, double scale,
-                 double base, double slope, double floor, Index count, double* mean,
-                 double* square);
+                 double base, double slope, double floor, const double* reference, Index count,
+                 double* mean, double* square);
 
 }  // namespace ellzero

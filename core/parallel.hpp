@@ -47,14 +47,19 @@ void parallel_ranges(std::ptrdiff_t tasks, const Context& context, Work&& work) 
   std::vector<std::thread> crew;
   const auto leave = [&] {
     for (auto& member : crew) member.join();
+    for (const auto& error : errors) {
+      if (error) std::rethrow_exception(error);
+    }
   };
   try {
     for (std::ptrdiff_t t = 1; t < threads; ++t) {
       crew.emplace_back([&, t] {
         try {
           work(begin(t), begin(t + 1), [&] { return context.stopped(); });
+        } catch (const Interrupted&) {  // somebody else knows why
         } catch (...) {
           errors[t] = std::current_exception();
+          if (context.interrupt) context.interrupt->stop();
         }
       });
     }
@@ -65,9 +70,6 @@ void parallel_ranges(std::ptrdiff_t tasks, const Context& context, Work&& work) 
     throw;
   }
   leave();
-  for (const auto& error : errors) {
-    if (error) std::rethrow_exception(error);
-  }
   if (context.stopped()) throw Interrupted();
 }
 

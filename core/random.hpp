@@ -1,6 +1,7 @@
 // Random numbers: xoshiro256++ (Blackman and Vigna 2021), one stream for every chain.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -14,7 +15,7 @@ class Random {
   static constexpr result_type max() { return ~result_type{0}; }
 
   Random(std::uint64_t seed, std::uint64_t stream) {
-    // Splitmix64 fills the state; the streams start far apart in it.
+    // Splitmix64 fills the state; every stream starts elsewhere in it.
     std::uint64_t x = seed + stream * 0xd1342543de82ef95u;
     for (std::uint64_t& word : state_) {
       x += 0x9e3779b97f4a7c15u;
@@ -41,8 +42,10 @@ class Random {
   double uniform() { return (static_cast<double>((*this)() >> 11) + 0.5) * 0x1p-53; }
   double normal() { return normal_(*this); }
   double exponential() { return -std::log(uniform()); }
-  // Of mean `shape`.
-  double gamma(double shape) { return std::gamma_distribution<double>(shape, 1.0)(*this); }
+  // Of mean `shape`. Not zero, which it would round to for small shapes.
+  double gamma(double shape) {
+    return std::max(std::gamma_distribution<double>(shape, 1.0)(*this), 1e-280);
+  }
   double beta(double a, double b) {
     const double x = gamma(a);
     return x / (x + gamma(b));

@@ -63,15 +63,16 @@ inline Draws run_chain(Chain& chain, const Schedule& schedule, const Context& co
 inline std::vector<Draws> run_chains(const Design& design, GramCache& cache,
                                      const SpikeSlabPrior& prior,
                                      const std::vector<std::vector<Index>>& starts,
-                                     std::uint64_t seed, const Schedule& schedule,
-                                     const Context& context, const DrawProgress& progress = {}) {
+                                     const std::vector<double>& reference, std::uint64_t seed,
+                                     const Schedule& schedule, const Context& context,
+                                     const DrawProgress& progress = {}) {
   std::vector<Draws> draws(starts.size());
   const auto count = static_cast<Index>(starts.size());
   parallel_ranges(count, context, [&](Index begin, Index end, auto&&) {
     for (Index i = begin; i < end; ++i) {
       // The calling thread has the first range.
       const Context own = context.single(begin == 0);
-      Chain chain(design, cache, prior, starts[i], seed, static_cast<std::uint64_t>(i));
+      Chain chain(design, cache, prior, starts[i], reference, seed, static_cast<std::uint64_t>(i));
       draws[i] =
           run_chain(chain, schedule, own,
                     begin == 0 && progress

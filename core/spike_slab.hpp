@@ -81,14 +81,23 @@ class SpikeSlab {
     floor_ = prior.slab == Slab::zellner ? Support::kSpan : 1e-3 * kLeastTau;
     support_.fetch_in_bulk();
     offsets_ = prior.log_odds;
-    plain_ = true;
+    choice_.assign(columns(), Choice::free);
     for (Index j = 0; j < columns(); ++j) {
-      if (design.inverse_scale[j] == 0) offsets_[j] = kNever;
-      free_ += std::isfinite(offsets_[j]);
+      const bool dead = design.inverse_scale[j] == 0;
+      if (std::isinf(offsets_[j]) || dead) {
+        choice_[j] = offsets_[j] > 0 && !dead ? Choice::in : Choice::out;
+        offsets_[j] = kNever;
+      }
+      free_ += is_free(j);
       plain_ &= offsets_[j] == 0;
     }
     for (Index j = 0; j < columns(); ++j) {
-      if (offsets_[j] > 0 && std::isinf(offsets_[j])) insert(j, nullptr);
+      // One that depends on those before it stays out for good.
+      if (is_forced(j) && !insert(j, nullptr)) choice_[j] = Choice::out;
+    }
+    for (Index k = 0; prior.learn_theta && k <= free_; ++k) {
+      const double in = static_cast<double>(k), rest = static_cast<double>(free_ - k);
+      log_prior_.push_back(std::lgamma(prior.theta_a + in) + std::lgamma(prior.theta_b + rest));
     }
   }
 
@@ -101,8 +110,8 @@ class SpikeSlab {
   double s2() const { return s2_; }
   double spread() const { return spread_; }
   bool is_laplace() const { return prior_.slab == Slab::laplace; }
-  bool is_forced(Index j) const { return std::isinf(offsets_[j]) && offsets_[j] > 0; }
-  bool is_free(Index j) const { return std::isfinite(offsets_[j]); }
+  bool is_forced(Index j) const { return choice_[j] == Choice::in; }
+  bool is_free(Index j) const { return choice_[j] == Choice::free; }
   // Columns that may go either way; how many of them are in.
   Index free_columns() const { return free_; }
   Index free_members() const { return free_in_; }
@@ -124,11 +133,10 @@ class SpikeSlab {
     const double half = 0.5 * design_.yy * (1 - 1 / alpha_) + support_.energy() / alpha_;
     return integrated() ? noise_rate() + half : half;
   }
-  // The mean of s2 given the support; NaN if it has none.
+  // The mean of s2 given the support; zero where it has none.
   double mean_s2() const {
     if (!integrated()) return s2_;
-    return noise_shape() > 1 ? total() / (noise_shape() - 1)
-                             : std::numeric_limits<double>::quiet_NaN();
+    return noise_shape() > 1 ? total() / (noise_shape() - 1) : 0;
   }
 
   // log p(S | y) given the hyperparameters, up to a constant. Not for laplace.
@@ -146,13 +154,9 @@ class SpikeSlab {
            (integrated() ? -noise_shape() * std::log(total()) : -total() / s2_);
   }
   double log_prior() const {
+    if (prior_.learn_theta) return log_prior_[free_in_];
     double value = 0;
-    if (prior_.learn_theta) {
-      const double k = static_cast<double>(free_in_), rest = static_cast<double>(free_) - k;
-      value = std::lgamma(prior_.theta_a + k) + std::lgamma(prior_.theta_b + rest);
-    } else {
-      for (const Index j : support_.members()) value += is_forced(j) ? 0 : offsets_[j];
-    }
+    for (const Index j : support_.members()) value += is_forced(j) ? 0 : offsets_[j];
     return value;
   }
 
@@ -270,8 +274,11 @@ class SpikeSlab {
     free_in_ -= is_free(j);
   }
 
+  // Of the Gaussian slab: with it goes the variance that is learned, if one is given.
   void set_tau(double tau) {
     tau_ = bounded_tau(tau);
+    if (!prior_.spread.learned) s2_ = tau_ * prior_.spread.value;
+    if (!prior_.noise.learned) spread_ = prior_.noise.value / tau_;
     support_.set_ridge(tau_);
     recount();
   }
@@ -355,8 +362,11 @@ class SpikeSlab {
   double s2_ = 1;
   double spread_ = 1;
   double floor_ = 0;
-  std::vector<double> offsets_;
-  bool plain_ = true;  // whether all offsets are zero
+  enum class Choice : char { free, in, out };
+  std::vector<Choice> choice_;
+  std::vector<double> offsets_;    // log-odds of the free columns, if theta is given
+  bool plain_ = true;              // whether all offsets are zero
+  std::vector<double> log_prior_;  // by the number of free members, if theta is learned
   Index free_ = 0;
   Index free_in_ = 0;
   mutable std::vector<double> numerator_;

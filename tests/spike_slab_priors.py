@@ -60,3 +60,14 @@ VARIANCES = {
     "boom, given": {"slab": "boom", "noise": 2.0, "boom": 0.01},
     "boom, noise learned": {"slab": "boom", "noise": (0.5, 1.0), "boom": 0.01},
 }
+
+
+def run_chains(design, prior, starts, *, draws, warmup, seed=0, tempered=False, threads=1):
+    zeros = [0.0] * design.columns
+    return _core.sample_spike_slab(
+        design, prior, starts, zeros, seed, warmup, draws, tempered, 1e9, threads, None
+    )
+
+
+def enumerate_all(design, prior, draws, seed, threads):
+    return _core.enumerate_spike_slab(design, prior, [0.0] * design.columns, draws, seed, threads)

@@ -11,8 +11,12 @@ namespace {
 
 using Supports = std::vector<std::vector<Index>>;
 
+void require_one_a_column(const Design& design, const std::vector<double>& values) {
+  require(static_cast<Index>(values.size()) == design.columns(), "one number a column");
+}
+
 void require_sound(const Design& design, const SpikeSlabPrior& prior) {
-  require(static_cast<Index>(prior.log_odds.size()) == design.columns(), "log_odds: one a column");
+  require_one_a_column(design, prior.log_odds);
 }
 
 void require_columns(const Design& design, const Supports& supports) {
@@ -39,10 +43,11 @@ nb::dict to_dict(const Draws& draws, Index columns) {
 }
 
 nb::list sample(const Design& design, const SpikeSlabPrior& prior, const Supports& starts,
-                std::uint64_t seed, Index warmup, Index draws, bool tempered, double memory_bound,
-                int threads, const nb::object& progress) {
+                const std::vector<double>& reference, std::uint64_t seed, Index warmup, Index draws,
+                bool tempered, double memory_bound, int threads, const nb::object& progress) {
   require_sound(design, prior);
   require_columns(design, starts);
+  require_one_a_column(design, reference);
   PythonInterrupt interrupt;
   const Context context{threads, &interrupt};
   const std::vector<Draws> chains = run_released(interrupt, [&] {
@@ -53,8 +58,8 @@ nb::list sample(const Design& design, const SpikeSlabPrior& prior, const Support
       nb::gil_scoped_acquire gil;
       progress(done);
     };
-    return run_chains(design, cache, prior, starts, seed, {warmup, draws, tempered}, context,
-                      progress.is_none() ? DrawProgress() : DrawProgress(report));
+    return run_chains(design, cache, prior, starts, reference, seed, {warmup, draws, tempered},
+                      context, progress.is_none() ? DrawProgress() : DrawProgress(report));
   });
   nb::list out;
   for (const Draws& chain : chains) out.append(to_dict(chain, design.columns()));
@@ -62,16 +67,18 @@ nb::list sample(const Design& design, const SpikeSlabPrior& prior, const Support
 }
 
 // Everything over all supports, the mass of every support by its code, and draws.
-nb::tuple enumerate_all(const Design& design, const SpikeSlabPrior& prior, Index draws,
-                        std::uint64_t seed, int threads) {
+nb::tuple enumerate_all(const Design& design, const SpikeSlabPrior& prior,
+                        const std::vector<double>& reference, Index draws, std::uint64_t seed,
+                        int threads) {
   require_sound(design, prior);
+  require_one_a_column(design, reference);
   require(prior.slab != Slab::laplace, "not for a Laplace slab");
   PythonInterrupt interrupt;
   const Context context{threads, &interrupt};
   Draws drawn;
   const Masses sums = run_released(interrupt, [&] {
     GramCache cache(design, 1e9, context.single(false));
-    return Enumeration(design, cache, prior).run(draws, seed, context, drawn);
+    return Enumeration(design, cache, prior).run(reference, draws, seed, context, drawn);
   });
   drawn.inclusion = sums.inclusion;
   drawn.mean = sums.mean;
@@ -102,7 +109,7 @@ nb::list climb(const Design& design, const SpikeSlabPrior& prior, const Supports
       for (const Index j : start) {
         if (model.is_free(j) && !model.support().contains(j)) model.insert(j, nullptr);
       }
-      values.push_back(MarginalMode(model).climb(swaps, context).log_posterior);
+      values.push_back(MarginalMode(model).climb(swaps, context));
       ends.push_back(model.support().members());
     }
     return 0;
@@ -143,10 +150,11 @@ void bind_posterior(nb::module_& m) {
       .def_rw("information", &SpikeSlabPrior::information)
       .def_rw("diagonal", &SpikeSlabPrior::diagonal);
   m.def("sample_spike_slab", &sample, nb::arg("design"), nb::arg("prior"), nb::arg("starts"),
-        nb::arg("seed"), nb::arg("warmup"), nb::arg("draws"), nb::arg("tempered"),
-        nb::arg("memory_bound"), nb::arg("threads"), nb::arg("progress").none());
+        nb::arg("reference"), nb::arg("seed"), nb::arg("warmup"), nb::arg("draws"),
+        nb::arg("tempered"), nb::arg("memory_bound"), nb::arg("threads"),
+        nb::arg("progress").none());
   m.def("enumerate_spike_slab", &enumerate_all, nb::arg("design"), nb::arg("prior"),
-        nb::arg("draws"), nb::arg("seed"), nb::arg("threads"));
+        nb::arg("reference"), nb::arg("draws"), nb::arg("seed"), nb::arg("threads"));
   m.def("climb_spike_slab", &climb, nb::arg("design"), nb::arg("prior"), nb::arg("starts"),
         nb::arg("swaps"), nb::arg("threads"));
 }

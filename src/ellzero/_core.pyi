@@ -141,6 +141,7 @@ def sample_spike_slab(
     design: Design,
     prior: SpikeSlabPrior,
     starts: list[list[int]],
+    reference: list[float],
     seed: int,
     warmup: int,
     draws: int,
@@ -150,7 +151,12 @@ def sample_spike_slab(
     progress: Callable[[int], None] | None,
 ) -> list[dict[str, Any]]: ...
 def enumerate_spike_slab(
-    design: Design, prior: SpikeSlabPrior, draws: int, seed: int, threads: int
+    design: Design,
+    prior: SpikeSlabPrior,
+    reference: list[float],
+    draws: int,
+    seed: int,
+    threads: int,
 ) -> tuple[dict[str, Any], _Floats, float]: ...
 def climb_spike_slab(
     design: Design,

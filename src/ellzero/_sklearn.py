@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Integral
 from typing import Any
 
@@ -31,6 +33,7 @@ __all__ = [
     "make_splits",
     "make_splitter",
     "splitter_routing",
+    "unchanged_on_error",
 ]
 
 
@@ -180,6 +183,18 @@ def make_splits(
     if not splits or any(len(train) == 0 or len(test) == 0 for train, test in splits):
         raise ValueError("cv must give at least one split, each with rows to train and to test on.")
     return splits
+
+
+@contextmanager
+def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
+    """Leave an estimator as it was if fitting it fails or is interrupted."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        vars(estimator).clear()
+        vars(estimator).update(before)
+        raise
 
 
 # scikit-learn has no types, so mypy takes its classes for Any.

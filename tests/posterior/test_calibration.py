@@ -7,9 +7,7 @@ proper and free of the data.
 import numpy as np
 import pytest
 from scipy import stats
-from spike_slab_priors import core_prior, design_of
-
-from ellzero import _core
+from spike_slab_priors import core_prior, design_of, run_chains
 
 N, P, G, BOOM = 15, 5, 10.0, 0.2
 NOISE, SPREAD, THETA = (4.0, 4.0), (4.0, 12.0), (1.0, 2.0)
@@ -81,17 +79,14 @@ def test_simulation_based_calibration(slab, tempered):
     for simulation in range(simulations):
         drawn = draw_prior(Z, slab, rng)
         y = Z @ drawn[3] + np.sqrt(drawn[1]) * rng.standard_normal(N)
-        (chain,) = _core.sample_spike_slab(
+        (chain,) = run_chains(
             design_of(Z, y, intercept=False),
             prior,
             [[]],
-            simulation,
-            100,
-            thinned * 10,
-            tempered,
-            1e9,
-            1,
-            None,
+            seed=simulation,
+            warmup=100,
+            draws=thinned * 10,
+            tempered=tempered,
         )
         found, true = quantities(chain), truth(*drawn)
         for name in ranks:
@@ -116,17 +111,13 @@ def test_geweke_joint(slab):
     for t in range(rounds):
         y = Z @ beta + np.sqrt(s2) * rng.standard_normal(N)
         prior.noise.value, prior.spread.value = s2, spread
-        (chain,) = _core.sample_spike_slab(
+        (chain,) = run_chains(
             design_of(Z, y, intercept=False),
             prior,
             [np.flatnonzero(beta).tolist()],
-            t,
-            0,
-            1,
-            False,
-            1e9,
-            1,
-            None,
+            seed=t,
+            warmup=0,
+            draws=1,
         )
         s2, spread = float(chain["s2"][0]), float(chain["spread"][0])
         beta = np.zeros(P)

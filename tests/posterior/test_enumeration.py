@@ -2,9 +2,14 @@ import numpy as np
 import pytest
 from reference.spike_slab import log_inverse_gamma, posterior
 from reference.subsets import preprocess
-from spike_slab_priors import THETAS, VARIANCES, autoregressive, core_prior, design_of
-
-from ellzero import _core
+from spike_slab_priors import (
+    THETAS,
+    VARIANCES,
+    autoregressive,
+    core_prior,
+    design_of,
+    enumerate_all,
+)
 
 N, P = 14, 3
 
@@ -53,7 +58,7 @@ def test_equals_the_literal_sum_over_models(theta, variances):
     settings = VARIANCES[variances]
     degrees = N if settings.get("slab") == "boom" else N - 1
     prior = core_prior(X.shape[1], degrees, theta=THETAS[theta], **settings)
-    out, masses, _ = _core.enumerate_spike_slab(design_of(X, y), prior, 10, 0, 1)
+    out, masses, _ = enumerate_all(design_of(X, y), prior, 10, 0, 1)
     Z, target = preprocess(X, y)
     inclusion, mean, sd, expected = literal(Z, target, THETAS[theta], **settings)
     np.testing.assert_allclose(out["inclusion"], inclusion, atol=1e-9)
@@ -69,7 +74,7 @@ def test_columns_that_are_always_or_never_in():
     theta = np.array([0.3, 1.0, 0.2, 0.0])
     with np.errstate(divide="ignore"):
         prior = core_prior(4, N - 1, theta=theta, noise=2.0, spread=30.0)
-    out, masses, _ = _core.enumerate_spike_slab(design_of(X, y), prior, 10, 0, 1)
+    out, masses, _ = enumerate_all(design_of(X, y), prior, 10, 0, 1)
     Z, target = preprocess(X, y)
     # Probabilities as near to 0 and 1 as makes no difference
     near = np.clip(theta, 1e-14, 1 - 1e-14)
@@ -84,7 +89,7 @@ def test_draws_have_the_moments_of_the_posterior(variances):
     X, y = autoregressive(60, 5, 0.5, seed=3)
     settings = VARIANCES[variances]
     prior = core_prior(5, 59, theta=(1.0, 3.0), **settings)
-    out, _, _ = _core.enumerate_spike_slab(design_of(X, y), prior, 20_000, 1, 2)
+    out, _, _ = enumerate_all(design_of(X, y), prior, 20_000, 1, 2)
     assert len(out["s2"]) == len(out["theta"]) == 20_000
     row = np.repeat(np.arange(20_000), np.diff(out["begins"]))
     beta = np.zeros((20_000, 5))
@@ -101,9 +106,7 @@ def test_draws_have_the_moments_of_the_posterior(variances):
 def test_threads_change_nothing():
     X, y = autoregressive(60, 6, 0.5, seed=4)
     prior = core_prior(6, 59, **VARIANCES["gaussian, both learned"])
-    one, two = (
-        _core.enumerate_spike_slab(design_of(X, y), prior, 50, 1, threads) for threads in (1, 2)
-    )
+    one, two = (enumerate_all(design_of(X, y), prior, 50, 1, threads) for threads in (1, 2))
     for name in one[0]:
         np.testing.assert_array_equal(one[0][name], two[0][name])
     np.testing.assert_array_equal(one[1], two[1])
@@ -115,7 +118,7 @@ def test_zellner_leaves_out_models_with_dependent_columns():
     X[:, 2] = X[:, 0] + X[:, 1]
     y = X[:, 0] + 0.1 * rng.standard_normal(20)
     prior = core_prior(3, 19, slab="zellner", noise=1.0, g=20.0)
-    out, masses, _ = _core.enumerate_spike_slab(design_of(X, y), prior, 10, 0, 1)
+    out, masses, _ = enumerate_all(design_of(X, y), prior, 10, 0, 1)
     assert masses[7] == 0
     assert masses.sum() == pytest.approx(1)
     assert np.isfinite(out["mean"]).all()

@@ -8,9 +8,7 @@ import pytest
 from reference.subsets import preprocess
 from scipy.integrate import quad
 from scipy.special import logsumexp
-from spike_slab_priors import autoregressive, core_prior, design_of
-
-from ellzero import _core
+from spike_slab_priors import autoregressive, core_prior, design_of, run_chains
 
 CHAINS, DRAWS, THETA, S2, SPREAD = 64, 300, 0.3, 2.0, 30.0
 
@@ -27,9 +25,7 @@ def averages(chains):
 
 
 def sample(design, prior, tempered):
-    return _core.sample_spike_slab(
-        design, prior, [[]] * CHAINS, 0, 150, DRAWS, tempered, 1e9, 1, None
-    )
+    return run_chains(design, prior, [[]] * CHAINS, draws=DRAWS, warmup=150, tempered=tempered)
 
 
 def one_column(c, d):

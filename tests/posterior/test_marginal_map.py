@@ -69,9 +69,9 @@ def test_forced_columns_weights_and_no_intercept(rng):
     ("prior", "sigma_e", "message"),
     [
         (BernoulliGaussian(0.1, np.inf), 1.0, "sigma_beta must be finite"),
-        (BernoulliGaussian(0.1, 1.0), 0.0, "sigma_e must be a positive finite number"),
-        (BernoulliGaussian(0.1, 1.0), "learn", "sigma_e must be a positive finite number"),
-        (BernoulliGaussian(0.1, 1.0), None, "sigma_e must be a positive finite number"),
+        (BernoulliGaussian(0.1, 1.0), 0.0, "sigma_e must be a number between"),
+        (BernoulliGaussian(0.1, 1.0), "learn", "sigma_e must be a number between"),
+        (BernoulliGaussian(0.1, 1.0), None, "sigma_e must be a number between"),
         (BernoulliGaussian(0.1, 1e6), 1.0, "sigma_beta=1e[+]06 is too far from sigma_e=1"),
         ((0.1, 1.0), 1.0, "prior"),
     ],

@@ -2,18 +2,22 @@ import numpy as np
 import pytest
 from reference.spike_slab import all_supports, log_density, log_prior
 from reference.subsets import preprocess
-from spike_slab_priors import THETAS, VARIANCES, autoregressive, core_prior, design_of
-
-from ellzero import _core
+from spike_slab_priors import (
+    THETAS,
+    VARIANCES,
+    autoregressive,
+    core_prior,
+    design_of,
+    enumerate_all,
+    run_chains,
+)
 
 N, P, CHAINS, DRAWS = 60, 12, 64, 250
 
 
-def sample(design, prior, *, tempered, seed=0, chains=CHAINS, draws=DRAWS, warmup=150, threads=1):
+def sample(design, prior, *, chains=CHAINS, draws=DRAWS, warmup=150, **settings):
     starts = [[], [0], [2, 3]] * (chains // 3 + 1)
-    return _core.sample_spike_slab(
-        design, prior, starts[:chains], seed, warmup, draws, tempered, 1e9, threads, None
-    )
+    return run_chains(design, prior, starts[:chains], draws=draws, warmup=warmup, **settings)
 
 
 def errors_in_standard_errors(chains, name, expected):
@@ -31,7 +35,7 @@ def test_agrees_with_enumeration(tempered, theta, variances, rho):
     X, y = autoregressive(N, P, rho, seed=0)
     design = design_of(X, y)
     prior = core_prior(P, N - 1, theta=THETAS[theta], **VARIANCES[variances])
-    exact, _, _ = _core.enumerate_spike_slab(design, prior, 1, 0, 1)
+    exact, _, _ = enumerate_all(design, prior, 1, 0, 1)
     chains = sample(design, prior, tempered=tempered)
     for name in ("inclusion", "mean", "square"):
         assert errors_in_standard_errors(chains, name, exact[name]).max() < 4, name
@@ -44,7 +48,7 @@ def test_twins_take_turns(tempered):
     X = np.column_stack([X, X[:, 1], X[:, 3] + 1e-7 * X[:, 0]])
     design = design_of(X, y)
     prior = core_prior(8, N - 1, theta=0.05, **VARIANCES["gaussian, both learned"])
-    exact, _, _ = _core.enumerate_spike_slab(design, prior, 1, 0, 1)
+    exact, _, _ = enumerate_all(design, prior, 1, 0, 1)
     chains = sample(design, prior, tempered=tempered)
     for name in ("inclusion", "mean", "square"):
         assert errors_in_standard_errors(chains, name, exact[name]).max() < 4, name
@@ -85,7 +89,7 @@ def test_posterior_mean_is_the_one_of_the_theorem(solver):
     design = design_of(X, y, intercept=False)
     prior = core_prior(4, 30, theta=0.3, noise=s2, spread=spread)
     if solver == "enumerate":
-        out, _, _ = _core.enumerate_spike_slab(design, prior, 1, 0, 1)
+        out, _, _ = enumerate_all(design, prior, 1, 0, 1)
         np.testing.assert_allclose(out["mean"], expected, rtol=1e-9)
     else:
         chains = sample(design, prior, tempered=solver == "tempered")
@@ -97,6 +101,6 @@ def test_refreshed_often_enough():
     X, y = autoregressive(N, P, 0.999, seed=6)
     design = design_of(X, y)
     prior = core_prior(P, N - 1, theta=0.5, noise=2.0, spread=300.0)
-    exact, _, _ = _core.enumerate_spike_slab(design, prior, 1, 0, 1)
+    exact, _, _ = enumerate_all(design, prior, 1, 0, 1)
     chains = sample(design, prior, tempered=False)
     assert errors_in_standard_errors(chains, "inclusion", exact["inclusion"]).max() < 4

@@ -5,9 +5,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from estimator_checks import assert_passes_every_check
-from reference.spike_slab import all_supports, coefficients, log_density, log_prior
+from reference.spike_slab import (
+    all_supports,
+    coefficients,
+    log_density,
+    log_inverse_gamma,
+    log_prior,
+)
 from reference.subsets import preprocess
 from scipy import sparse
+from scipy.special import logsumexp
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -341,6 +348,148 @@ def test_nothing_is_left_of_an_earlier_fit(table):
     assert not model.models_.equals(first[0])
 
 
+def test_a_fit_that_fails_leaves_the_last_one(table):
+    X, y = table
+    model = SpikeSlabRegressor(**QUICK).fit(X, y)
+    before = dict(vars(model))
+    model.set_params(theta=[0.1])
+    with pytest.raises(ValueError, match="theta has shape"):
+        model.fit(X.iloc[:, :3], y)
+    assert {**vars(model), "theta": "learn"} == before
+    fresh = SpikeSlabRegressor(theta=[0.1])
+    with pytest.raises(ValueError, match="theta has shape"):
+        fresh.fit(X, y)
+    with pytest.raises(NotFittedError):
+        fresh.predict(X)
+
+
+def test_standard_deviations_far_below_the_coefficients(rng):
+    X = rng.standard_normal((100, 3))
+    y = 2e5 * X[:, 0]
+    for solver in ("gibbs", "enumerate"):
+        model = SpikeSlabRegressor(sigma_e=1e-3, sigma_beta=50.0, solver=solver, **QUICK)
+        model.fit(X, y)
+        expected = 1e-3 / np.linalg.norm(X[:, 0] - X[:, 0].mean())
+        assert model.coef_sd_[0] == pytest.approx(expected, rel=0.1)
+
+
+def test_a_column_in_front_that_is_always_in_changes_no_swaps(rng):
+    # The three copies take turns, wherever the forced column stands.
+    X = rng.standard_normal((60, 2))
+    X = np.column_stack([X, X[:, 1] + 1e-3 * rng.standard_normal((2, 60))[0], X[:, 1]])
+    y = X[:, 0] + X[:, 1] + rng.standard_normal(60)
+    moves = []
+    for order in ([0, 1, 2, 3], [1, 2, 3, 0]):
+        model = SpikeSlabRegressor(
+            solver="gibbs", theta=0.05, always_include=[order.index(0)], random_state=0
+        ).fit(X[:, order], y)
+        inside = model.draws_.coef.toarray() != 0
+        moves.append((inside[1:] != inside[:-1]).any(axis=1).mean())
+    assert moves[0] == pytest.approx(moves[1], rel=0.1)
+
+
+def test_model_size_mixes_where_all_odds_are_even(rng):
+    X, y = rng.standard_normal((50, 30)), rng.standard_normal(50)
+    model = SpikeSlabRegressor(solver="gibbs", sigma_e=1.0, sigma_beta=1e-4, theta=0.5, **QUICK)
+    model.fit(X, y)
+    assert model.draws_.size.var() == pytest.approx(7.5, rel=0.3)
+
+
+def test_forced_columns_that_depend_on_others_under_zellner(rng):
+    X = rng.standard_normal((40, 4))
+    X[:, 2] = X[:, 0]
+    y = X[:, 0] + rng.standard_normal(40)
+    for solver in ("enumerate", "gibbs", "tempered"):
+        model = SpikeSlabRegressor(slab="zellner", always_include=[0, 2], solver=solver, **QUICK)
+        with pytest.warns(UserWarning, match="'x2' is constant or depends"):
+            model.fit(X, y)
+        np.testing.assert_allclose(model.inclusion_probabilities_[[0, 2]], [1, 0])
+        assert all("x0" in v and "x2" not in v for v in model.models_["variables"])
+
+
+def test_credible_sets_where_no_few_models_have_the_mass():
+    rng = np.random.default_rng(3)
+    z = rng.standard_normal(60)
+    X = np.column_stack(
+        [z[:, None] + 0.8 * rng.standard_normal((60, 4)), rng.normal(size=(60, 12))]
+    )
+    y = 0.55 * z + rng.standard_normal(60)
+    model = SpikeSlabRegressor(
+        sigma_e=1.0, sigma_beta=1.0, theta=0.5, solver="enumerate", random_state=0
+    ).fit(X, y)
+    assert model.models_["mass"].sum() < 0.9
+    for found in model.credible_sets_:
+        assert found.probability <= min(1.0, found.inclusion.sum()) + 0.03
+
+
+def test_evidence_compares_priors_and_columns(table):
+    X, y = table[0].to_numpy()[:, :3], table[1]
+    Z, target = preprocess(X, y)
+
+    def literal(theta, s2, spread, columns):
+        values = []
+        for support in all_supports(len(columns)):
+            P = s2 / spread * np.eye(len(support))
+            Z_S = Z[:, [columns[j] for j in support]]
+            values.append(
+                log_prior(support, len(columns), theta, None)
+                + log_density(Z_S, target, len(y) - 1, s2, P)
+            )
+        return logsumexp(values)
+
+    for theta, s2, spread, columns in (
+        (0.5, 1.0, 20.0, [0, 1, 2]),
+        (0.1, 2.0, 20.0, [0, 1, 2]),
+        (0.1, 2.0, 5.0, [1]),
+    ):
+        model = SpikeSlabRegressor(
+            theta=theta, sigma_e=np.sqrt(s2), sigma_beta=np.sqrt(spread), solver="enumerate"
+        ).fit(X[:, columns], y)
+        expected = literal(theta, s2, spread, columns)
+        assert model.log_evidence_ == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("learned", [("sigma_e",), ("sigma_beta",), ("sigma_e", "sigma_beta")])
+def test_evidence_is_a_density_of_the_learned_parameters_too(table, learned):
+    # Given values, weighed by their priors, integrate to the evidence with them learned.
+    X, y = table[0].to_numpy()[:, :2], table[1]
+    given = {"theta": 0.3, "sigma_e": 1.5, "sigma_beta": 8.0, "solver": "enumerate"}
+    total = (y - y.mean()) @ (y - y.mean())
+    laws = {"sigma_e": (0.005, 0.0025 * total / 59), "sigma_beta": (1.0, total / 2)}
+    grids = {"sigma_e": np.linspace(-3, 4, 60), "sigma_beta": np.linspace(-2, 16, 60)}
+    model = SpikeSlabRegressor(**{**given, **dict.fromkeys(learned, "learn")}, expected_size=1)
+    found = model.fit(X, y).log_evidence_
+    terms = []
+    for x in np.array(np.meshgrid(*[grids[name] for name in learned])).reshape(len(learned), -1).T:
+        values = {name: float(np.exp(v / 2)) for name, v in zip(learned, x, strict=True)}
+        weight = sum(
+            log_inverse_gamma(np.exp(v), *laws[name]) + v + np.log(np.diff(grids[name])[0])
+            for name, v in zip(learned, x, strict=True)
+        )
+        fit = SpikeSlabRegressor(**{**given, **values}, n_chains=1, n_draws=1).fit(X, y)
+        terms.append(fit.log_evidence_ + weight)
+    assert found == pytest.approx(logsumexp(terms), abs=2e-3)
+
+
+def test_names_of_columns_may_be_those_of_hyperparameters(table):
+    X, y = table
+    named = X.rename(columns={"a": "theta", "b": "sigma_e"})
+    model = SpikeSlabRegressor(solver="gibbs", **QUICK).fit(named, y)
+    assert len(model.diagnostics_) == 11
+
+
+@pytest.mark.parametrize("slab", ["gaussian", "laplace", "zellner", "boom"])
+@pytest.mark.parametrize("factor", [1e-100, 1e100])
+def test_units_of_y_change_nothing_even_if_extreme(table, slab, factor):
+    X, y = table
+    plain, scaled = (
+        SpikeSlabRegressor(slab=slab, solver="gibbs", **QUICK).fit(X, y * f) for f in (1.0, factor)
+    )
+    np.testing.assert_allclose(
+        scaled.inclusion_probabilities_, plain.inclusion_probabilities_, atol=0.03
+    )
+
+
 def test_not_fitted():
     model = SpikeSlabRegressor()
     for use in (model.summary, model.plot, model.credible_interval, lambda: model.models_):
@@ -362,7 +511,15 @@ def test_not_fitted():
         ({"theta": "guess"}, "theta"),
         ({"sigma_beta": np.inf}, "sigma_beta must be finite"),
         ({"sigma_beta": 0}, "sigma_beta"),
-        ({"sigma_e": np.inf}, "sigma_e must be a positive finite number"),
+        ({"sigma_e": np.inf}, "sigma_e must be a number between"),
+        ({"sigma_e": True}, "sigma_e must be a number between"),
+        ({"n_jobs": 0}, "n_jobs must not be 0"),
+        ({"theta": {"a": True}}, "theta must hold numbers from 0 to 1; got True for 'a'"),
+        ({"theta": [0.5] * 7 + [2.0]}, "got 2.0 for 'h'"),
+        ({"theta": {"a": 0.0}, "always_include": ["a"]}, "column 'a', but theta is 0"),
+        ({"expected_size": 1e-320}, "expected_size must be at least"),
+        ({"sigma_beta": 1e7}, "sigma_beta=1e[+]07 is too far from what the data say of sigma_e"),
+        ({"sigma_e": 1e-7}, "sigma_e=1e-07 is too far from what the data say of sigma_beta"),
         ({"sigma_e": -1}, "sigma_e"),
         ({"sigma_e": 1e-3, "sigma_beta": 1e3}, "sigma_beta=1000 is too far from sigma_e=0.001"),
         ({"sigma_beta": 1.0, "slab": "zellner"}, "sigma_beta is not part of slab='zellner'"),
@@ -403,6 +560,9 @@ def test_bad_arguments_of_methods(table):
         model.plot(max_variables=0)
     with pytest.raises(ValueError, match="sample_weight sums to"):
         SpikeSlabRegressor().fit(X, y, np.full(len(y), 1e-3))
+    twice = pd.Series([0.1, 0.2], index=["a", "a"])
+    with pytest.raises(ValueError, match="theta names a column more than once"):
+        SpikeSlabRegressor(theta=twice).fit(X, y)
     with pytest.warns(UserWarning, match="'a' is constant"):
         SpikeSlabRegressor(always_include=["a"], **QUICK).fit(X.assign(a=1.0), y)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,25 +16,28 @@ _R_HAT = 1.05
 _SPREAD = 0.05
 
 
-def diagnose(series: dict[str, NDArray[np.floating]]) -> pd.DataFrame:
+def diagnose(series: list[tuple[str, NDArray[np.floating]]]) -> pd.DataFrame:
     """Tabulate R-hat, effective sample sizes and Monte Carlo errors of (chain, draw) arrays."""
     import pandas as pd
     from arviz_stats.base import array_stats
 
-    rows = {}
-    for name, draws in series.items():
+    rows = []
+    for _, draws in series:
         values = np.asarray(draws, dtype=np.float64)
         if np.ptp(values) == 0:  # a variable that is always, or never, in
-            rows[name] = (1.0, float(values.size), float(values.size), 0.0)
+            rows.append((1.0, float(values.size), float(values.size), 0.0))
             continue
-        rows[name] = (
-            float(array_stats.rhat(values)) if values.shape[0] > 1 else np.nan,
-            float(array_stats.ess(values, method="bulk")),
-            float(array_stats.ess(values, method="tail", prob=(0.05, 0.95))),
-            float(array_stats.mcse(values, method="mean")),
-        )
-    columns = ["r_hat", "ess_bulk", "ess_tail", "mcse"]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+        with np.errstate(all="ignore"):  # chains that stand still
+            rows.append(
+                (
+                    float(array_stats.rhat(values)) if values.shape[0] > 1 else np.nan,
+                    float(array_stats.ess(values, method="bulk")),
+                    float(array_stats.ess(values, method="tail", prob=(0.05, 0.95))),
+                    float(array_stats.mcse(values, method="mean")),
+                )
+            )
+    index = pd.Index([name for name, _ in series], dtype=object)
+    return pd.DataFrame(rows, columns=["r_hat", "ess_bulk", "ess_tail", "mcse"], index=index)
 
 
 def mixing_problem(
@@ -52,10 +55,15 @@ def mixing_problem(
         return ""
     by_chain = conditional.mean(axis=1, dtype=np.float64)
     apart = np.ptp(by_chain, axis=0)
+
+    def rank_r_hat(draws: NDArray[Any]) -> float:
+        with np.errstate(all="ignore"):  # chains that stand still
+            return float(array_stats.rhat(draws.astype(np.float64)))
+
     for j in np.argsort(-apart)[:3]:
         if apart[j] <= _SPREAD:
             break
-        r_hat = float(array_stats.rhat(conditional[:, :, j].astype(np.float64)))
+        r_hat = rank_r_hat(conditional[:, :, j])
         if r_hat > _R_HAT:
             low, high = by_chain[:, j].min(), by_chain[:, j].max()
             return (
@@ -63,7 +71,7 @@ def mixing_problem(
                 f"one and {high:.2f} in another (R-hat {r_hat:.2f})"
             )
     if np.ptp(size) > 0:
-        r_hat = float(array_stats.rhat(size.astype(np.float64)))
+        r_hat = rank_r_hat(size)
         if r_hat > 2 * _R_HAT - 1:
             return f"the chains disagree on the number of variables (R-hat {r_hat:.2f})"
     return ""

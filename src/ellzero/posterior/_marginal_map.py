@@ -129,7 +129,7 @@ def marginal_map(
     design = make_design(table, response, weights, fit_intercept, threads)
     theta = np.full(n_columns, float(prior.theta))
     settings = PriorSettings(theta, sigma_beta, noise, 1.0, "gaussian", None)
-    compiled = make_prior(design, settings, forced, fit_intercept=fit_intercept)
+    compiled = make_prior(design, settings, forced, fit_intercept=fit_intercept, names=names)
     ridge = prior.ridge(noise)
     starts = make_supports(design, ridge, forced, _FRONTIER_SIZE, threads)
     climbed = _core.climb_spike_slab(design, compiled, [[], *starts], True, threads)
@@ -155,5 +155,5 @@ def _check_noise(sigma_e: Any) -> float:
     except TypeError:
         checked = None
     if checked is None:
-        raise ValueError(f"sigma_e must be a positive finite number; got {sigma_e!r}.")
+        raise ValueError(f"sigma_e must be a number between 1e-120 and 1e120; got {sigma_e!r}.")
     return checked

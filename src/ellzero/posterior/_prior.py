@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import betaln, gammaln
 
 from ellzero import _core
+from ellzero._columns import column_name
 
 __all__ = [
     "PriorSettings",
@@ -18,6 +20,7 @@ __all__ = [
     "check_sigma",
     "expected_size_of",
     "gaussian_twin",
+    "log_evidence_constant",
     "make_prior",
     "resolve_theta",
 ]
@@ -46,6 +49,8 @@ def expected_size_of(expected_size: float | None, n_columns: int) -> float:
     """Return the number of variables expected before the data: 10, or half of fewer than 20."""
     if expected_size is None:
         return min(10.0, n_columns / 2)
+    if isinstance(expected_size, bool) or not expected_size >= 1e-6:
+        raise ValueError(f"expected_size must be at least 1e-6; got {expected_size!r}.")
     if not expected_size < n_columns:
         raise ValueError(
             f"expected_size={expected_size!r} must be less than the number of columns of X, "
@@ -61,9 +66,11 @@ def resolve_theta(
     if isinstance(theta, str):  # "learn", the only one that parameters are checked to be
         return None
     if hasattr(theta, "to_dict") and hasattr(theta, "index"):  # a Series
+        if not theta.index.is_unique:
+            raise ValueError("theta names a column more than once.")
         theta = theta.to_dict()
     if isinstance(theta, Mapping):
-        return _check_range(_from_mapping(theta, n_columns, names, otherwise))
+        return _from_mapping(theta, n_columns, names, otherwise)
     values = np.asarray(theta)
     if values.dtype.kind not in "fiu":
         raise ValueError(f"theta must hold numbers from 0 to 1; got {theta!r}.")
@@ -72,7 +79,14 @@ def resolve_theta(
             f"theta has shape {values.shape}, but X has {n_columns} columns: give one probability, "
             "or one a column."
         )
-    return _check_range(np.broadcast_to(values.astype(np.float64), n_columns).copy())
+    out = np.broadcast_to(values.astype(np.float64), n_columns).copy()
+    wrong = np.flatnonzero(~((out >= 0) & (out <= 1)))
+    if wrong.size:
+        name = column_name(int(wrong[0]), names)
+        raise ValueError(
+            f"theta must hold numbers from 0 to 1; got {float(out[wrong[0]])!r} for {name!r}."
+        )
+    return out
 
 
 def _from_mapping(
@@ -85,17 +99,10 @@ def _from_mapping(
     for key, value in theta.items():
         if key not in position:
             raise ValueError(f"theta names column {key!r}, which X does not have.")
-        if not isinstance(value, Real):
+        if isinstance(value, bool) or not (isinstance(value, Real) and 0 <= float(value) <= 1):
             raise ValueError(f"theta must hold numbers from 0 to 1; got {value!r} for {key!r}.")
         out[position[key]] = float(value)
     return out
-
-
-def _check_range(theta: NDArray[np.float64]) -> NDArray[np.float64]:
-    wrong = theta[~((theta >= 0) & (theta <= 1))]
-    if wrong.size:
-        raise ValueError(f"theta must hold numbers from 0 to 1; got {wrong[0]!r}.")
-    return theta
 
 
 def make_prior(
@@ -104,6 +111,7 @@ def make_prior(
     forced: NDArray[np.int64],
     *,
     fit_intercept: bool,
+    names: Any = None,
 ) -> _core.SpikeSlabPrior:
     """Make the core's prior; defaults are scaled to the data.
 
@@ -134,6 +142,12 @@ def make_prior(
     else:
         with np.errstate(divide="ignore"):
             log_odds = np.log(settings.theta) - np.log1p(-settings.theta)
+    contrary = forced[log_odds[forced] == -np.inf]
+    if contrary.size:
+        raise ValueError(
+            f"always_include names column {column_name(int(contrary[0]), names)!r}, but theta is 0 "
+            "there."
+        )
     log_odds[forced] = np.inf
     prior.log_odds = log_odds.tolist()
     return prior
@@ -162,14 +176,14 @@ def check_sigma(name: str, value: Any) -> float | None:
     """Return a standard deviation as a float; None for "learn"."""
     if isinstance(value, str):
         return None
-    sigma = float(value)
+    sigma = math.nan if isinstance(value, bool) else float(value)
     if sigma == math.inf and name == "sigma_beta":
         raise ValueError(
             "sigma_beta must be finite: under a flat slab the posterior is the empty model, "
             "whatever the data."
         )
     if not 1e-120 < sigma < 1e120:
-        raise ValueError(f"{name} must be a positive finite number; got {value!r}.")
+        raise ValueError(f"{name} must be a number between 1e-120 and 1e120; got {value!r}.")
     return sigma
 
 
@@ -182,3 +196,32 @@ def check_ratio(sigma_e: float | None, sigma_beta: float | None) -> None:
             f"sigma_beta={sigma_beta:g} is too far from sigma_e={sigma_e:g}: their ratio must be "
             "between 1e-5 and 1e5."
         )
+
+
+def log_evidence_constant(
+    prior: _core.SpikeSlabPrior, theta: NDArray[np.float64] | None, n_free: int
+) -> float:
+    """Return what the core leaves out of the log density of y: what is the same for all models.
+
+    The density is of y up to shifts, if there is an intercept: that of n - 1 contrasts.
+    """
+    value = -0.5 * prior.degrees * math.log(2 * math.pi)
+    if theta is None:
+        a, b = prior.theta_a, prior.theta_b
+        value -= float(betaln(a, b) + gammaln(a + b + n_free))
+    else:
+        value += float(np.log1p(-theta).sum())
+    noise, spread = prior.noise, prior.spread
+    gaussian = prior.slab == _core.Slab.gaussian
+    if noise.learned:
+        value += noise.shape * math.log(noise.rate) - float(gammaln(noise.shape))
+        if not gaussian or spread.learned:  # sigma_e was integrated out
+            slab = spread.shape if gaussian else 0.0
+            value += float(gammaln(noise.shape + slab + 0.5 * prior.degrees))
+    else:
+        value -= 0.5 * prior.degrees * math.log(noise.value)
+    if gaussian and spread.learned:
+        value += spread.shape * math.log(spread.rate) - float(gammaln(spread.shape))
+        if not noise.learned:
+            value -= spread.shape * math.log(noise.value)
+    return value

@@ -20,7 +20,7 @@ from ellzero import _core
 from ellzero._columns import column_name, resolve_columns
 from ellzero._engine import make_design, thread_count
 from ellzero._progress import draw_printer
-from ellzero._sklearn import Interval, StrOptions, check_fit_input
+from ellzero._sklearn import Interval, StrOptions, check_fit_input, unchanged_on_error
 from ellzero.posterior._diagnostics import diagnose, mixing_problem
 from ellzero.posterior._draws import collect_draws
 from ellzero.posterior._models import (
@@ -35,11 +35,12 @@ from ellzero.posterior._prior import (
     check_ratio,
     check_sigma,
     expected_size_of,
+    log_evidence_constant,
     make_prior,
     resolve_theta,
 )
 from ellzero.posterior._results import PosteriorRegressor
-from ellzero.posterior._starts import make_starts
+from ellzero.posterior._starts import Starts, make_starts
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,6 +52,7 @@ _SLABS = {"gaussian", "laplace", "zellner", "boom"}
 # Columns that may go either way, up to which all models are enumerated: at most, and by choice.
 _MOST_ENUMERATED = {False: 22, True: 16}
 _AUTO_ENUMERATED = {False: 14, True: 9}
+_MOST_FORCED = 20
 
 
 class SpikeSlabRegressor(PosteriorRegressor):
@@ -122,7 +124,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
         (Rao-Blackwell), not of draws.
     coef_sd_ : ndarray of shape (p,)
         Posterior standard deviation of the coefficients; infinite for fewer than three rows with
-        sigma_e learned.
+        sigma_e learned and slab "zellner" or "boom".
     intercept_ : float
         Posterior mean of the intercept, in units of y.
     support_ : ndarray of int
@@ -141,8 +143,9 @@ class SpikeSlabRegressor(PosteriorRegressor):
     solver_ : str
         The solver used.
     log_evidence_ : float
-        With "enumerate" only: log of the sum over all models of what their masses are proportional
-        to, for comparing fits of one response under the same slab and learned parameters.
+        With "enumerate" only: log of the density of y under the prior (of its n - 1 contrasts, if
+        there is an intercept), for comparing priors, or sets of columns, on the same rows. The
+        priors of learned variances are scaled to the data.
     n_features_in_ : int
         Columns seen during fit.
     feature_names_in_ : ndarray of str
@@ -252,9 +255,16 @@ class SpikeSlabRegressor(PosteriorRegressor):
         SpikeSlabRegressor
             The fitted estimator.
         """
+        with unchanged_on_error(self):
+            self._fit(X, y, sample_weight)
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         X, y, sample_weight = check_fit_input(self, X, y, sample_weight)
         names = getattr(self, "feature_names_in_", None)
         settings = self._settings(X.shape[1], names)
+        if self.n_jobs == 0:
+            raise ValueError("n_jobs must not be 0.")
         forced = resolve_columns("always_include", self.always_include, X.shape[1], names)
         threads = thread_count()
         design = make_design(X, y, sample_weight, self.fit_intercept, threads)
@@ -263,22 +273,27 @@ class SpikeSlabRegressor(PosteriorRegressor):
                 f"sample_weight sums to {design.weight:g}, but is taken for the number of rows: "
                 "rescale it."
             )
-        prior = make_prior(design, settings, forced, fit_intercept=self.fit_intercept)
-        self._warn_of_dead(design, forced, names)
+        prior = make_prior(design, settings, forced, fit_intercept=self.fit_intercept, names=names)
         log_odds = np.where(design.inverse_scale > 0, prior.log_odds, -np.inf)
         always, free = np.flatnonzero(log_odds == np.inf), np.flatnonzero(np.isfinite(log_odds))
-        self.solver_ = self._choose_solver(prior, free.size)
+        self.solver_ = self._choose_solver(prior, free.size, always.size)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         for name in ("diagnostics_", "models_", "credible_sets_", "log_evidence_"):
             self.__dict__.pop(name, None)  # of an earlier fit
+        starts = make_starts(design, prior, always, self.n_chains, threads)
         if self.solver_ == "enumerate":
-            chains = self._enumerate(design, prior, seed, always, free)
+            chains, masses = self._enumerate(design, prior, starts, seed)
+            theta = None if settings.theta is None else settings.theta[free]
+            self.log_evidence_ += log_evidence_constant(prior, theta, free.size)
         else:
-            chains = self._sample(design, prior, always, seed)
-        self._store(design, chains, prior, np.random.default_rng(seed))
-        if self.solver_ != "enumerate":
-            self._warn_of_mixing()
-        return self
+            chains = self._sample(design, prior, starts, seed)
+        self._store(design, chains, prior, starts, np.random.default_rng(seed))
+        self._models: Models | None = None
+        if self.solver_ == "enumerate":
+            always = always[self.inclusion_probabilities_[always] > 0]
+            self._models = models_from_masses(masses, free, always)
+        self._check_cut(settings)
+        self._warn(forced, names)
 
     def _settings(self, n_columns: int, names: Any) -> PriorSettings:
         size = expected_size_of(self.expected_size, n_columns)
@@ -294,11 +309,12 @@ class SpikeSlabRegressor(PosteriorRegressor):
         g = None if self.g is None else float(self.g)
         return PriorSettings(theta, sigma_beta, sigma_e, size, self.slab, g)
 
-    def _choose_solver(self, prior: _core.SpikeSlabPrior, n_free: int) -> str:
+    def _choose_solver(self, prior: _core.SpikeSlabPrior, n_free: int, n_always: int) -> str:
         learns = self.slab == "gaussian" and (prior.noise.learned or prior.spread.learned)
         possible = self.slab != "laplace" and n_free <= _MOST_ENUMERATED[learns]
         if self.solver == "auto":
-            return "enumerate" if possible and n_free <= _AUTO_ENUMERATED[learns] else "gibbs"
+            quick = n_free <= _AUTO_ENUMERATED[learns] and n_always <= _MOST_FORCED
+            return "enumerate" if possible and quick else "gibbs"
         if self.solver == "enumerate" and self.slab == "laplace":
             raise ValueError(
                 'solver="enumerate" needs a slab that can be integrated: not "laplace".'
@@ -312,35 +328,28 @@ class SpikeSlabRegressor(PosteriorRegressor):
         return self.solver
 
     def _enumerate(
-        self,
-        design: _core.Design,
-        prior: _core.SpikeSlabPrior,
-        seed: int,
-        always: NDArray[np.int64],
-        free: NDArray[np.int64],
-    ) -> list[dict[str, Any]]:
-        count = self.n_chains * self.n_draws
+        self, design: _core.Design, prior: _core.SpikeSlabPrior, starts: Starts, seed: int
+    ) -> tuple[list[dict[str, Any]], NDArray[np.float64]]:
         draws, masses, self.log_evidence_ = _core.enumerate_spike_slab(
-            design, prior, count, seed, effective_n_jobs(self.n_jobs)
+            design,
+            prior,
+            starts.reference,
+            self.n_chains * self.n_draws,
+            seed,
+            effective_n_jobs(self.n_jobs),
         )
-        self._models: Models | None = models_from_masses(masses, free, always)
-        return _in_chains(draws, self.n_chains, np.random.default_rng(seed))
+        return _in_chains(draws, self.n_chains, np.random.default_rng(seed)), masses
 
     def _sample(
-        self,
-        design: _core.Design,
-        prior: _core.SpikeSlabPrior,
-        forced: NDArray[np.int64],
-        seed: int,
+        self, design: _core.Design, prior: _core.SpikeSlabPrior, starts: Starts, seed: int
     ) -> list[dict[str, Any]]:
-        self._models = None
-        starts = make_starts(design, prior, forced, self.n_chains, thread_count())
         workers = min(effective_n_jobs(self.n_jobs), self.n_chains)
         total = (self.n_warmup + self.n_draws) * -(-self.n_chains // workers)
         return _core.sample_spike_slab(
             design,
             prior,
-            starts,
+            starts.supports,
+            starts.reference,
             seed,
             self.n_warmup,
             self.n_draws,
@@ -355,6 +364,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
         design: _core.Design,
         chains: list[dict[str, Any]],
         prior: _core.SpikeSlabPrior,
+        starts: Starts,
         rng: np.random.Generator,
     ) -> None:
         exact = self.solver_ == "enumerate"
@@ -364,8 +374,9 @@ class SpikeSlabRegressor(PosteriorRegressor):
         )
         self.inclusion_probabilities_ = np.clip(inclusion, 0, 1)
         self.coef_ = mean * design.inverse_scale
-        sd = np.sqrt(np.maximum(square - mean**2, 0))
-        if prior.noise.learned and prior.noise.shape + prior.degrees / 2 <= 1:
+        sd = np.sqrt(np.maximum(square - (mean - np.array(starts.reference)) ** 2, 0))
+        heavy = self.slab in ("zellner", "boom") and prior.noise.learned
+        if heavy and prior.noise.shape + prior.degrees / 2 <= 1:
             sd[inclusion > 0] = np.inf
         self.coef_sd_ = sd * design.inverse_scale
         self.intercept_ = design.mean_y - float(design.mean @ self.coef_)
@@ -380,24 +391,40 @@ class SpikeSlabRegressor(PosteriorRegressor):
         self._conditional = None if exact else np.stack([c["conditional"] for c in chains])
         self._mean, self._weight = design.mean, design.weight
 
-    def _warn_of_dead(self, design: _core.Design, forced: NDArray[np.int64], names: Any) -> None:
-        dead = forced[design.inverse_scale[forced] == 0]
-        if dead.size:
-            warnings.warn(
-                f"always_include: column {column_name(dead[0], names)!r} is constant, so its "
-                "coefficient is zero.",
-                UserWarning,
-                stacklevel=3,
-            )
+    def _check_cut(self, settings: PriorSettings) -> None:
+        """Refuse results that come of cutting off sigma_e^2 / sigma_beta^2."""
+        given = {"sigma_beta": settings.sigma_beta, "sigma_e": settings.sigma_e}
+        given = {name: value for name, value in given.items() if value is not None}
+        if self.slab != "gaussian" or len(given) != 1:
+            return
+        assert self.draws_.sigma_beta is not None
+        distance = np.abs(np.log10(self.draws_.sigma_e / self.draws_.sigma_beta))
+        if np.mean(distance > 4.7) < 0.01:
+            return
+        ((name, value),) = given.items()
+        other = "sigma_e" if name == "sigma_beta" else "sigma_beta"
+        raise ValueError(
+            f"{name}={value:g} is too far from what the data say of {other}: the two may differ by "
+            "a factor of 1e5 at most."
+        )
 
-    def _warn_of_mixing(self) -> None:
-        assert self._conditional is not None
+    def _warn(self, forced: NDArray[np.int64], names: Any) -> None:
+        left_out = forced[self.inclusion_probabilities_[forced] == 0]
+        if left_out.size:
+            warnings.warn(
+                f"always_include: column {column_name(left_out[0], names)!r} is constant or "
+                "depends linearly on the columns before it, so its coefficient is zero.",
+                UserWarning,
+                stacklevel=4,
+            )
+        if self._conditional is None:
+            return
         problem = mixing_problem(self._conditional, self.draws_.size, self._names())
         if problem:
             warnings.warn(
                 f"SpikeSlabRegressor has not mixed: {problem}; more n_warmup and n_draws may help.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     @cached_property
@@ -418,7 +445,11 @@ class SpikeSlabRegressor(PosteriorRegressor):
     def credible_sets_(self) -> list[CredibleSet]:
         """Sets of variables of which, with probability .95, at least one is in the model."""
         models, names = self._model_table(), self._names()
-        n_draws = np.inf if self._conditional is None else self.draws_.intercept.size
+        n_draws = float(self.draws_.intercept.size)
+        if self._conditional is None and models.mass.sum() > 1 - 1e-3:
+            n_draws = np.inf  # the masses are exact
+        else:
+            models = models_from_draws(self.draws_.coef)
         return [
             CredibleSet(
                 columns,
@@ -427,7 +458,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
                 [names[j] for j in columns],
             )
             for columns, probability in credible_sets(
-                models, self.inclusion_probabilities_, 0.95, float(n_draws)
+                models, self.inclusion_probabilities_, 0.95, n_draws
             )
         ]
 
@@ -436,13 +467,12 @@ class SpikeSlabRegressor(PosteriorRegressor):
         """R-hat, effective sample sizes and Monte Carlo errors."""
         check_is_fitted(self, "draws_")
         draws = self.draws_
-        series: dict[str, Any] = {}
+        series: list[tuple[str, Any]] = []
         if self._conditional is not None:
-            names = self._names()
-            series = {names[j]: self._conditional[:, :, j] for j in range(len(names))}
+            series = [(name, self._conditional[:, :, j]) for j, name in enumerate(self._names())]
         for name in ("sigma_e", "sigma_beta", "theta"):
             if getattr(draws, name) is not None:
-                series[name] = getattr(draws, name)
+                series.append((name, getattr(draws, name)))
         return diagnose(series)
 
     def _model_table(self) -> Models:

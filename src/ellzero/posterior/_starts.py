@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,7 +11,7 @@ from ellzero import _core
 from ellzero._engine import make_engine
 from ellzero.posterior._prior import gaussian_twin
 
-__all__ = ["make_starts", "make_supports"]
+__all__ = ["Starts", "make_starts", "make_supports"]
 
 _MOST = 40
 
@@ -29,20 +31,32 @@ def make_supports(
     return [support.tolist() for support, _ in frontier.models()]
 
 
+class Starts(NamedTuple):
+    """Where chains start, and coefficients near which to take moments."""
+
+    supports: list[list[int]]
+    reference: list[float]  # for columns of unit norm
+
+
 def make_starts(
     design: _core.Design,
     prior: _core.SpikeSlabPrior,
     forced: NDArray[np.int64],
     n_chains: int,
     threads: int,
-) -> list[list[int]]:
-    """Return one support a chain."""
+) -> Starts:
+    """Return one support a chain, and the coefficients of the one that a greedy search finds."""
     searched = gaussian_twin(prior) if prior.slab == _core.Slab.laplace else prior
     ((climbed, _),) = _core.climb_spike_slab(design, searched, [[]], False, threads)
+    ridge = prior.noise.value / prior.spread.value
+    engine = make_engine(design, ridge, threads)
+    engine.move_to(climbed)
+    support, beta = engine.solution()[:2]
+    reference = np.zeros(design.columns)
+    reference[support] = beta
     starts = [climbed.tolist()]
     if n_chains > 1:
         size = int(np.clip(len(climbed) - forced.size, 1, _MOST))
-        ridge = prior.noise.value / prior.spread.value
         starts.append(make_supports(design, ridge, forced, size, threads)[-1])
         starts.append([])
-    return [starts[i % len(starts)] for i in range(n_chains)]
+    return Starts([starts[i % len(starts)] for i in range(n_chains)], reference.tolist())
