@@ -45,6 +45,10 @@ class DenseDesign final : public RowDesign {
     }
   }
 
+  void raw_values(Index j, const Index* rows, Index count, double* out) const override {
+    for (Index r = 0; r < count; ++r) out[r] = static_cast<double>(*x_.at(rows[r], j));
+  }
+
   double entries() const override {
     return static_cast<double>(rows_) * static_cast<double>(columns());
   }

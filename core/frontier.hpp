@@ -49,12 +49,7 @@ class Frontier {
 
   // Extends the table to max_size, or as far as columns can be inserted, and closes it.
   void grow(Index max_size, const Context& context, const Progress& progress = {}) {
-    cut();  // what an interrupted call left open
-    if (max_size + 1 > static_cast<Index>(models_.size())) {
-      models_.back().tried = false;  // it may now be inserted into
-      models_.resize(max_size + 1);
-      waiting_.resize(max_size + 1);
-    }
+    extend(max_size);
     // Without swaps first: the table only gets better, so with them it can't end up worse.
     close(false, context, progress);
     if (swaps_) {
@@ -66,18 +61,20 @@ class Frontier {
     cut();
   }
 
-  // Stands at the support of size k, so that the engine can be asked about it.
-  void visit(Index k) { support_.move_to(models_[k].support); }
-
-  Index least_size() const { return least_; }
-  const std::vector<Model>& models() const { return models_; }
-  Index tried() const { return tried_; }
-
- private:
-  // Measured on collinear designs: more walks, and longer ones, find more at a cost that grows as
-  // fast. With few columns they cost little, so there are more.
-  static constexpr Index kFurther = 3, kStarts = 256;
-
+  // The same without swaps in three steps, for whoever has to leave close() on its way: what it
+  // throws changes nothing, and the next call goes on from there.
+  void extend(Index max_size) {
+    cut();  // what an interrupted call left open
+    if (max_size + 1 > static_cast<Index>(models_.size())) {
+      models_.back().tried = false;  // it may now be inserted into
+      models_.resize(max_size + 1);
+      waiting_.resize(max_size + 1);
+    }
+    sweep_ = {};
+  }
+  void close(const Context& context, const Progress& progress) {
+    close(false, context, progress);
+  }
   // Ends the table before the first size that is not known, or worse than the one before it: the
   // rank is less than that, but for columns too near to dependence to tell.
   void cut() {
@@ -90,12 +87,29 @@ class Frontier {
     waiting_.assign(end, {});
   }
 
+  // Stands at the support of size k, so that the engine can be asked about it.
+  void visit(Index k) { support_.move_to(models_[k].support); }
+
+  Index least_size() const { return least_; }
+  // What energies differ by through rounding.
+  double floor() const { return floor_; }
+  const std::vector<Model>& models() const { return models_; }
+  Index tried() const { return tried_; }
+
+ private:
+  // Measured on collinear designs: more walks, and longer ones, find more at a cost that grows as
+  // fast. With few columns they cost little, so there are more.
+  static constexpr Index kFurther = 3, kStarts = 256;
+
+  // Up and down through the sizes until nothing changes.
   void close(bool with_swaps, const Context& context, const Progress& progress) {
-    const Index last = static_cast<Index>(models_.size()) - 1;
-    for (bool any = true; any;) {
-      any = false;
-      for (Index k = least_; k <= last; ++k) any |= settle(k, with_swaps, context, progress);
-      for (Index k = last; k >= least_; --k) any |= settle(k, with_swaps, context, progress);
+    const Index sizes = static_cast<Index>(models_.size()) - least_;
+    for (bool changed = true; changed; sweep_ = {}) {
+      for (; sweep_.step < 2 * sizes; ++sweep_.step) {
+        const Index place = std::min(sweep_.step, 2 * sizes - 1 - sweep_.step);
+        settle(least_ + place, with_swaps, context, progress);
+      }
+      changed = sweep_.changed;
     }
   }
 
@@ -190,22 +204,21 @@ class Frontier {
     return best;
   }
 
-  // Tries the support of size k, and again while a swap betters it. False if there is nothing new.
-  bool settle(Index k, bool with_swaps, const Context& context, const Progress& progress) {
-    bool any = false;
+  // Tries the support of size k, and again while a swap betters it.
+  void settle(Index k, bool with_swaps, const Context& context, const Progress& progress) {
     for (;;) {
-      any |= take_up(k);
-      if (models_[k].tried || !models_[k].known()) return any;
+      if (take_up(k)) sweep_.changed = true;
+      if (models_[k].tried || !models_[k].known()) return;
       context.check();
       if (progress) progress(k);
-      any = true;
-      ++tried_;
+      sweep_.changed = true;
       support_.move_to(models_[k].support);
-      models_[k].starts = starts();
+      if (swaps_) models_[k].starts = starts();
       if (k + 1 < static_cast<Index>(models_.size())) try_insertion();
       if (k > least_) offer_flip(best_step(false));
       if (with_swaps) try_swaps();
       models_[k].tried = true;  // not before: an interrupt may come at any time
+      ++tried_;
       models_[k].swapped |= with_swaps;
     }
   }
@@ -242,12 +255,14 @@ class Frontier {
 
   bool offer_flip(const Step& step) {
     if (step.column < 0) return false;
+    const bool up = !support_.contains(step.column);
+    const std::size_t k = support_.size() + (up ? 1 : -1);
+    if (k >= models_.size() || !beats(step.energy, best_energy(k))) return false;
     std::vector<Index> flipped = support_.members();
-    const auto at = std::find(flipped.begin(), flipped.end(), step.column);
-    if (at == flipped.end()) {
+    if (up) {
       flipped.push_back(step.column);
     } else {
-      flipped.erase(at);
+      flipped.erase(std::find(flipped.begin(), flipped.end(), step.column));
     }
     return offer(flipped, step.energy);
   }
@@ -279,6 +294,10 @@ class Frontier {
   Index insertions_;  // by which walks set out from each support; removals are half as many
   Index least_ = 0;
   Index tried_ = 0;
+  struct Sweep {
+    Index step = 0;  // sizes settled on the way up and down
+    bool changed = false;
+  } sweep_;
   std::vector<Model> models_;
   std::vector<Model> waiting_;  // by size, the best that was found since
 };

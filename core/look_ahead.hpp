@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -12,11 +13,11 @@ namespace ellzero {
 // Among the few columns that would lower the energy most, those that still would once j and the
 // others before them are in: by the Schur complement of the support in their Gram matrix. A column
 // counts as likely while it gains more than half of what any column outside these few gains now:
-// theirs will fall too.
+// theirs will fall too. Whoever expects no gain at all gets no column.
 inline std::vector<Index> Support::likely_after(Index j) const {
   // Below this a pass is about as cheap as looking ahead.
   constexpr double kEntries = 2e6;
-  if (design_.entries() < kEntries) return {};
+  if (design_.entries() < kEntries || std::isinf(expected_gain_)) return {};
   double outsider = 0;
   const std::vector<Index> few = promising(j, outsider);
   const Index count = static_cast<Index>(few.size());

@@ -49,11 +49,16 @@ inline int pooled_exponent(const std::vector<const Design*>& parts, Index j) {
   return std::abs(exponent) > 300 ? exponent : 0;
 }
 
+// A column that has not been made, where making it is put off until others want some too.
+struct ColumnMissing {
+  Index column;
+};
+
 // The parts, and the columns of their products as far as anybody wanted them. Several threads may
 // ask at once.
 class Parts {
  public:
-  using Columns = std::shared_ptr<const std::vector<double>>;
+  using Columns = std::shared_ptr<const double[]>;
 
   Parts(std::vector<const Design*> parts, double memory_bound_bytes) : parts_(std::move(parts)) {
     const Index p = columns();
@@ -88,28 +93,71 @@ class Parts {
     for (Index i = 0; i < count; ++i) {
       if (!held_.count(which[i])) missing.push_back(which[i]);
     }
-    if (!missing.empty()) make(missing, context);
+    if (!missing.empty()) {
+      if (put_off_) throw ColumnMissing{missing[0]};
+      make(missing, context);
+    }
     std::vector<Columns> out;
     for (Index i = 0; i < count; ++i) out.push_back(held_.at(which[i]));
-    while (held_.size() > bound_) {
-      held_.erase(order_.front());
-      order_.pop_front();
-    }
     return out;
   }
 
+  // Makes those that have not been made, all columns where that is little work: it will be asked
+  // for most of them.
+  void prepare(std::vector<Index> which, const Context& context) {
+    const Index p = columns();
+    if (static_cast<std::size_t>(p) <= bound_ && entries() * static_cast<double>(p) < kLittleWork) {
+      which.resize(p);
+      for (Index j = 0; j < p; ++j) which[j] = j;
+    }
+    std::sort(which.begin(), which.end());
+    which.erase(std::unique(which.begin(), which.end()), which.end());
+    std::lock_guard<std::mutex> guard(lock_);
+    const auto held = [&](Index j) { return held_.count(j) > 0; };
+    which.erase(std::remove_if(which.begin(), which.end(), held), which.end());
+    for (std::size_t begin = 0; begin < which.size(); begin += kBlockColumns) {
+      const std::size_t end = std::min(which.size(), begin + kBlockColumns);
+      make({which.begin() + begin, which.begin() + end}, context);
+    }
+  }
+
+  // While it lives, a column that is missing is not made when asked for: ColumnMissing is thrown.
+  class PutOff {
+   public:
+    explicit PutOff(Parts* parts) : parts_(parts) {
+      if (parts_) parts_->put_off_ = true;
+    }
+    ~PutOff() {
+      if (parts_) parts_->put_off_ = false;
+    }
+    PutOff(const PutOff&) = delete;
+    PutOff& operator=(const PutOff&) = delete;
+
+   private:
+    Parts* parts_;
+  };
+
+  double entries() const {
+    double sum = 0;
+    for (const Design* part : parts_) sum += part->entries();
+    return sum;
+  }
   Index passes() const { return passes_; }
 
  private:
+  static constexpr double kLittleWork = 2e7;
+
   void make(const std::vector<Index>& which, const Context& context) {
     const Index p = columns(), wanted = static_cast<Index>(which.size());
-    std::vector<std::shared_ptr<std::vector<double>>> made;
-    for (Index i = 0; i < wanted; ++i) {
-      made.push_back(std::make_shared<std::vector<double>>(count() * p));
+    while (!held_.empty() && held_.size() + which.size() > bound_) {
+      held_.erase(order_.front());
+      order_.pop_front();
     }
+    std::vector<std::shared_ptr<double[]>> made;
+    for (Index i = 0; i < wanted; ++i) made.emplace_back(new double[count() * p]);
     std::vector<double*> out(wanted);
     for (Index b = 0; b < count(); ++b) {
-      for (Index i = 0; i < wanted; ++i) out[i] = made[i]->data() + b * p;
+      for (Index i = 0; i < wanted; ++i) out[i] = made[i].get() + b * p;
       parts_[b]->gram_columns(which.data(), wanted, out.data(), context);
       for (Index i = 0; i < wanted; ++i) {
         const double own = share(b)[which[i]];
@@ -130,6 +178,7 @@ class Parts {
   std::unordered_map<Index, Columns> held_;
   std::list<Index> order_;  // in which they were made
   std::size_t bound_;
+  bool put_off_ = false;
   Index passes_ = 0;
 };
 
@@ -176,7 +225,7 @@ class PooledDesign final : public Design {
       const Index j = which[i];
       std::fill(out[i], out[i] + p, 0.0);
       for (std::size_t b = 0; b < which_.size(); ++b) {
-        const double* inside = products[i]->data() + which_[b] * p;
+        const double* inside = products[i].get() + which_[b] * p;
         const double* between = deviation_.data() + b * p;
         const double factor = parts_.all()[which_[b]]->weight * between[j];
         add_product(inside, between, factor, p, out[i]);
@@ -205,11 +254,7 @@ class PooledDesign final : public Design {
     }
   }
 
-  double entries() const override {
-    double sum = 0;
-    for (const Design* part : parts_.all()) sum += part->entries();
-    return sum;
-  }
+  double entries() const override { return parts_.entries(); }
 
   double residual_products(const std::vector<Index>& support, const double* beta, double* products,
                            const Context& context) const override {

@@ -52,6 +52,12 @@ class RowDesign : public Design {
     }
   }
 
+  // Column j of the user's X at some of the rows.
+  virtual void raw_values(Index j, const Index* rows, Index count, double* out) const = 0;
+  Index rows() const { return rows_; }
+  double raw_response(Index row) const { return y_[row]; }
+  double row_weight(Index row) const { return weights_ ? weights_[row] : 1.0; }
+
  protected:
   RowDesign(Index rows, Index columns, const double* y, const double* weights, bool centred)
       : rows_(rows), y_(y), weights_(weights), centred_(centred) {

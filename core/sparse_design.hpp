@@ -63,6 +63,15 @@ class SparseDesign final : public RowDesign {
         });
   }
 
+  void raw_values(Index j, const Index* rows, Index count, double* out) const override {
+    const I *first = row_of_ + begins_[j], *last = row_of_ + begins_[j + 1];
+    for (Index r = 0; r < count; ++r) {
+      const I* at = std::lower_bound(first, last, static_cast<I>(rows[r]));
+      const bool present = at != last && static_cast<Index>(*at) == rows[r];
+      out[r] = present ? static_cast<double>(values_[at - row_of_]) : 0.0;
+    }
+  }
+
   double entries() const override { return static_cast<double>(begins_[columns()]); }
 
  protected:

@@ -137,6 +137,10 @@ class Support {
   // Flips to the given columns, less those that depend on the ones before them.
   void move_to(const std::vector<Index>& target) {
     if (neglected_) refresh();
+    go_to(target);
+  }
+  // The same, while c and d may be left behind.
+  void go_to(const std::vector<Index>& target) {
     for (Index r = size() - 1; r >= 0; --r) {
       if (std::find(target.begin(), target.end(), members_[r]) == target.end()) remove(r);
     }

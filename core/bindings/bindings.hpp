@@ -6,6 +6,7 @@
 #include <nanobind/ndarray.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -60,8 +61,18 @@ inline void require(bool sound, const char* message) {
   if (!sound) throw nb::value_error(message);
 }
 
+// A report of progress to Python; empty if there is nobody to report to.
+inline std::function<void(Index)> progress_of(const nb::object& callback) {
+  if (callback.is_none()) return {};
+  return [&callback](Index size) {
+    nb::gil_scoped_acquire gil;
+    callback(size);
+  };
+}
+
 void bind_design(nb::module_& m);
 void bind_engine(nb::module_& m);
 void bind_posterior(nb::module_& m);
+void bind_folds(nb::module_& m);
 
 }  // namespace ellzero

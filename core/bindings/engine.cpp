@@ -39,14 +39,6 @@ class Engine {
   Support support_;
 };
 
-Progress progress_of(const nb::object& callback) {
-  if (callback.is_none()) return {};
-  return [&callback](Index size) {
-    nb::gil_scoped_acquire gil;
-    callback(size);
-  };
-}
-
 SbrLimits limits_of(const Engine& e, const std::optional<Vector<bool>>& forced, Index max_size) {
   SbrLimits limits;
   require(!forced || static_cast<Index>(forced->size()) == e.design_.columns(),

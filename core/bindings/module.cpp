@@ -5,4 +5,5 @@ NB_MODULE(_core, m) {
   ellzero::bind_design(m);
   ellzero::bind_engine(m);
   ellzero::bind_posterior(m);
+  ellzero::bind_folds(m);
 }

@@ -18,6 +18,7 @@ def fold_error(X, y, weights, split, lam, *, solver, max_size, intercept=True, f
             y[train],
             sample_weight=w[train],
             max_size=max_size,
+            swaps=False,
             always_include=list(forced),
             fit_intercept=intercept,
         )

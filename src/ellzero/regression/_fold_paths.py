@@ -2,39 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.regression._cv_curve import FoldPath
 from ellzero.regression._folds import Fold
-from ellzero.regression._growth import GrowingFrontier
+from ellzero.regression._hull import Hull
 from ellzero.regression._problem import Problem
 
-__all__ = ["frontier_fold_path", "sbr_fold_path"]
+__all__ = ["frontier_fold_paths", "sbr_fold_path"]
 
 
-def frontier_fold_path(
-    fold: Fold, frontier: GrowingFrontier, weight: float, max_size: int
-) -> FoldPath:
-    """Grow a fold's frontier and judge its solutions.
+def frontier_fold_paths(folds: list[Fold], judged: list[Any], weight: float) -> list[FoldPath]:
+    """Return the solutions of every fold, from what ``_core.FoldFrontiers.judge`` says of them.
 
     ``weight`` is that of all rows: prices are compared per unit of weight.
     """
-    if frontier.last < max_size and not frontier.exhausted:
-        frontier.grow(max_size)
-    solutions = frontier.solutions()
-    hull = frontier.hull_of(0.5 * solutions.rss + solutions.ridge_energy)
-    places = hull.sizes - hull.sizes[0]
-    parts = [solutions.part(int(place)) for place in places]
-    coefs = [solutions.beta[part] * solutions.inverse_scale[part] for part in parts]
-    means = [solutions.mean[part] @ coef for part, coef in zip(parts, coefs, strict=True)]
-    errors = fold.errors(
-        [solutions.support[part] for part in parts], coefs, fold.design.mean_y - np.array(means)
-    )
-    per_fold = weight / fold.design.weight
-    return FoldPath(
-        hull.lambdas * per_fold, hull.end * per_fold, hull.sizes, errors, fold.test_weight
-    )
+    paths = []
+    for fold, (first, energies, errors, next_gain, _) in zip(folds, judged, strict=True):
+        next_energy = float(energies[-1]) - next_gain
+        hull = Hull(first, energies, next_energy, 1e-14 * 0.5 * fold.design.yy)
+        per_fold = weight / fold.design.weight
+        paths.append(
+            FoldPath(
+                hull.lambdas * per_fold,
+                hull.end * per_fold,
+                hull.sizes,
+                errors[hull.sizes - first],
+                fold.test_weight,
+            )
+        )
+    return paths
 
 
 def sbr_fold_path(fold: Fold, problem: Problem, weight: float, max_size: int) -> FoldPath:

@@ -13,7 +13,7 @@ from ellzero import _core
 from ellzero._engine import make_design, make_engine
 from ellzero.regression._problem import Problem
 
-__all__ = ["Data", "Fold", "make_folds"]
+__all__ = ["Data", "Fold", "Folds", "make_folds"]
 
 _Integers = NDArray[np.int64]
 # More parts than this and adding them up costs more than passes over X of the folds' own.
@@ -45,6 +45,7 @@ class Fold(NamedTuple):
     """What is fitted on, and the rows that it is judged by."""
 
     design: _core.Design
+    held_out: _core.HeldOut
     test: Data
     test_weight: float
 
@@ -79,9 +80,15 @@ class Fold(NamedTuple):
         return errors
 
 
-def make_folds(
-    data: Data, splits: list[tuple[_Integers, _Integers]]
-) -> tuple[list[Fold], _core.Design]:
+class Folds(NamedTuple):
+    """All folds, and all rows."""
+
+    folds: list[Fold]
+    parts: _core.Parts | None  # what their designs are pools of
+    whole: _core.Design
+
+
+def make_folds(data: Data, splits: list[tuple[_Integers, _Integers]]) -> Folds:
     """Return the folds and the design of all rows.
 
     Rows that are in the training sets of the same folds make up a part. If parts are few, the
@@ -90,33 +97,44 @@ def make_folds(
     if not isinstance(data.X, np.ndarray):
         data = data._replace(X=data.X.tocsr())
     n = len(data.y)
-    member = np.zeros((n, len(splits)), dtype=bool)
-    for f, (train, _) in enumerate(splits):
-        member[train, f] = True
-    patterns, part_of = np.unique(member, axis=0, return_inverse=True)
-    distinct = all(len(np.unique(train)) == len(train) for train, _ in splits)
-    tests = [data.rows(test) for _, test in splits]
-    weights = [
-        float(len(test.y)) if test.sample_weight is None else float(test.sample_weight.sum())
-        for test in tests
-    ]
-    parts = None
+    member = np.zeros((len(splits), n), dtype=bool)
+    for mask, (train, _) in zip(member, splits, strict=True):
+        mask[train] = True
+    part_of, patterns = _distinct_columns(member)
+    distinct = all(
+        np.count_nonzero(mask) == len(train)
+        for mask, (train, _) in zip(member, splits, strict=True)
+    )
+    parts, tables, place = None, [], np.arange(n)
     if len(patterns) <= _MOST_PARTS and distinct:
-        part_of = part_of.reshape(-1)  # some versions of numpy keep the axis
-        rows = [np.flatnonzero(part_of == b) for b in range(len(patterns))]
         # Where the numbers of a part alone are too small to be squared, whole folds may be fine.
         with contextlib.suppress(ValueError):
-            parts = _core.make_parts([data.rows(r).design() for r in rows], _CACHE_BYTES)
+            rows = [np.flatnonzero(part_of == b) for b in range(len(patterns))]
+            tables = [data.rows(r).design() for r in rows]
+            parts = _core.make_parts(tables, _CACHE_BYTES)
+            for r in rows:
+                place[r] = np.arange(len(r))
     if parts is None:
         designs = [data.rows(train).design() for train, _ in splits]
         whole = data.design()
+        tables, part_of, place = [whole], np.zeros(n, dtype=np.int64), np.arange(n)
     else:
         designs = [
-            _core.pooled_design(parts, np.flatnonzero(patterns[:, f])) for f in range(len(splits))
+            _core.pooled_design(parts, np.flatnonzero(trained_on)) for trained_on in patterns.T
         ]
         whole = _core.pooled_design(parts, np.arange(len(patterns)))
-    folds = [
-        Fold(design, test, weight)
-        for design, test, weight in zip(designs, tests, weights, strict=True)
-    ]
-    return folds, whole
+    folds = []
+    for design, (_, test) in zip(designs, splits, strict=True):
+        held_out = _core.held_out(tables, part_of[test], place[test])
+        folds.append(Fold(design, held_out, data.rows(test), held_out.weight))
+    return Folds(folds, parts, whole)
+
+
+def _distinct_columns(table: NDArray[np.bool_]) -> tuple[_Integers, NDArray[np.bool_]]:
+    """Number the distinct columns: return the number of each, and those numbered, a row each."""
+    packed = np.ascontiguousarray(np.packbits(table, axis=0).T)
+    keys = packed.view([("", packed.dtype, (packed.shape[1],))]).reshape(-1)
+    _, first, number = np.unique(
+        keys.view(f"V{packed.shape[1]}"), return_index=True, return_inverse=True
+    )
+    return number.reshape(-1), table[:, first].T

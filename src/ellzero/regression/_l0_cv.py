@@ -31,8 +31,8 @@ from ellzero._sklearn import (
 )
 from ellzero.regression._cv_curve import Curve, FoldPath, make_curve
 from ellzero.regression._fitted import FittedSelection
-from ellzero.regression._fold_paths import frontier_fold_path, sbr_fold_path
-from ellzero.regression._folds import Data, Fold, make_folds
+from ellzero.regression._fold_paths import frontier_fold_paths, sbr_fold_path
+from ellzero.regression._folds import Data, Folds, make_folds
 from ellzero.regression._frontier import Frontier
 from ellzero.regression._growth import GrowingFrontier
 from ellzero.regression._problem import largest_size, make_problem_on, to_float
@@ -220,15 +220,16 @@ class L0RegressorCV(FittedSelection):
         splits = make_splits(self, splitter, X, y, sample_weight, groups)
 
         data = Data(X, y, sample_weight, self.fit_intercept, thread_count())
-        folds, whole = make_folds(data, splits)
-        folds = [fold for fold in folds if fold.test_weight > 0]
-        if not folds or any(not fold.design.weight > 0 for fold in folds):
+        folds = make_folds(data, splits)
+        folds = folds._replace(folds=[fold for fold in folds.folds if fold.test_weight > 0])
+        whole = folds.whole
+        if not folds.folds or any(not fold.design.weight > 0 for fold in folds.folds):
             raise ValueError("sample_weight must not be zero for all rows that a fold trains on.")
         progress = progress_printer("L0RegressorCV", self.verbose)
         for name in ("frontier_", "nested_score_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         self.max_size_ = 0
-        curves = [self._curve(folds, whole, ridge, forced, names, progress) for ridge in ridges]
+        curves = [self._curve(folds, ridge, forced, names, progress) for ridge in ridges]
         best = int(np.argmin([curve.mean_error.min() for curve in curves]))
         self.ridge_, curve = ridges[best], curves[best]
         places = {"min": curve.best(), "1se": curve.within_one_se()}
@@ -272,8 +273,7 @@ class L0RegressorCV(FittedSelection):
 
     def _curve(
         self,
-        folds: list[Fold],
-        whole: _core.Design,
+        folds: Folds,
         ridge: float,
         forced: NDArray[np.int64],
         names: Any,
@@ -290,29 +290,40 @@ class L0RegressorCV(FittedSelection):
 
         workers = effective_n_jobs(self.n_jobs)
         threads = max(1, thread_count() // workers)
-        problems = [
-            fold.problem(ridge, forced, names, report if workers > 1 else progress, threads)
-            for fold in folds
-        ]
-        frontiers = [
-            GrowingFrontier(problem, swaps=True) if self.solver == "frontier" else None
-            for problem in problems
-        ]
-        p = int(folds[0].design.columns)
-        half = max(40, int(min(fold.design.weight for fold in folds) / 2))
+        whole = folds.whole
+        p = int(whole.columns)
+        half = max(40, int(min(fold.design.weight for fold in folds.folds) / 2))
         most = min(p, forced.size + half)
         size = min(most, forced.size + _FIRST_SIZE)
         if self.max_size is not None:
             size = most = largest_size(self.max_size, forced, p)
 
+        if self.solver == "frontier":
+            frontiers = _core.FoldFrontiers(
+                [fold.design for fold in folds.folds],
+                [fold.held_out for fold in folds.folds],
+                folds.parts,
+                ridge,
+                forced,
+                1e9,
+                workers,
+                threads,
+            )
+        else:
+            problems = [
+                fold.problem(ridge, forced, names, report if workers > 1 else progress, threads)
+                for fold in folds.folds
+            ]
+
         def path(place: int) -> FoldPath:
-            fold, frontier = folds[place], frontiers[place]
-            if frontier is None:
-                return sbr_fold_path(fold, problems[place], whole.weight, size)
-            return frontier_fold_path(fold, frontier, whole.weight, size)
+            return sbr_fold_path(folds.folds[place], problems[place], whole.weight, size)
 
         while True:
-            paths = self._map(path, len(folds), stop)
+            if self.solver == "frontier":
+                frontiers.grow(size, progress)
+                paths = frontier_fold_paths(folds.folds, frontiers.judge(), whole.weight)
+            else:
+                paths = self._map(path, len(folds.folds), stop)
             self.max_size_ = max(self.max_size_, size)
             lowest = max(int(path.sizes[np.argmin(path.errors)]) for path in paths)
             wanted = self._far_beyond(lowest, forced.size) + 10
