@@ -20,12 +20,14 @@ class DenseDesign final : public RowDesign {
       for (Index panel = begin; panel < end; ++panel) {
         if (poll()) return;
         const Index first = panel * kTileColumns, count = panel_width(panel);
-        take_moments(first, count, 0, *tile, total.data());
+        take_moments(first, count, *tile, total.data());
         for (Index j = 0; j < count; ++j) {
           if (squares_are_safe(total[j].xx)) {
             set_column(first + j, total[j], 0);
           } else {
-            rescale(first + j, *tile);
+            std::vector<double> column(rows_);
+            for (Index r = 0; r < rows_; ++r) column[r] = static_cast<double>(*x_.at(r, first + j));
+            rescale(first + j, column);
           }
         }
       }
@@ -160,11 +162,11 @@ class DenseDesign final : public RowDesign {
     return {};
   }
 
-  // Moments of columns first .. first + count, as the user gave them divided by 2^exponent.
-  void take_moments(Index first, Index count, int exponent, Tile& tile, Moments* total) const {
+  // Moments of columns first .. first + count.
+  void take_moments(Index first, Index count, Tile& tile, Moments* total) const {
     std::fill(total, total + count, Moments());
     if constexpr (std::is_same_v<T, double>) {
-      if (x_.row_stride == 1 && exponent == 0) {  // nothing to bring into order
+      if (x_.row_stride == 1) {  // nothing to bring into order
         for (Index j = 0; j < count; ++j) {
           const double* column = x_.at(0, first + j);
           for (const Stretch& over : stretches_) {
@@ -176,35 +178,12 @@ class DenseDesign final : public RowDesign {
       }
     }
     const std::vector<double> shift(count, 0.0);
-    const double factor = std::ldexp(1.0, -exponent);
     Index row = 0;
     for (const Stretch& over : stretches_) {
       pack(x_at(row, first), over.rows, count, shift.data(), nullptr, tile);
-      for (Index j = 0; j < count; ++j) {
-        double* column = tile.column(j);
-        if (exponent != 0) {
-          for (Index r = 0; r < over.rows; ++r) column[r] *= factor;
-        }
-        total[j].merge(moments(column, over));
-      }
+      for (Index j = 0; j < count; ++j) total[j].merge(moments(tile.column(j), over));
       row += over.rows;
     }
-  }
-
-  // A column so large or so small that its squares are not numbers.
-  void rescale(Index j, Tile& tile) {
-    double largest = 0;
-    for (Index r = 0; r < rows_; ++r) {
-      if (weights_ && weights_[r] == 0) continue;
-      largest = std::max(largest, std::fabs(static_cast<double>(*x_.at(r, j))));
-    }
-    if (largest == 0) return;  // all zero: dead, as resize() left it
-    const int exponent = std::ilogb(largest);
-    if (exponent < -1000) return;                  // 2^-exponent would overflow: dead too
-    if (exponent > 1000) throw ColumnOverflow(j);  // deviations from the mean might overflow
-    Moments total;
-    take_moments(j, 1, exponent, tile, &total);
-    set_column(j, total, exponent);
   }
 
   Strided<T> x_;

@@ -100,6 +100,19 @@ struct Moments {
 };
 Moments moments(const double* x, const Stretch& over);
 
+// A panel is kPanelColumns columns of some rows, row after row. The moments of each of its columns:
+inline constexpr Index kPanelColumns = 8;
+void panel_moments(const double* panel, const Stretch& over, Moments* out);
+void panel_moments(const float* panel, const Stretch& over, Moments* out);
+
+// out(b, j) = sum over rows of (panel(r, j) - shift[j]) v(r, b), for at most kPanelProducts columns
+// of v, all row by row.
+inline constexpr Index kPanelProducts = 6;
+void multiply_panel(const double* panel, Index rows, const double* shift, const double* v,
+                    Index width, double* out);
+void multiply_panel(const float* panel, Index rows, const double* shift, const double* v,
+                    Index width, double* out);
+
 // out[i] = sum over s of coefficient[s] * column[s][i], for begin <= i < end, written from out[0].
 void combine(const double* const* columns, const double* coefficients, Index count, Index begin,
              Index end, double* out);

@@ -94,6 +94,27 @@ class RowDesign : public Design {
   // Rows row .. row + rows of column j of Z.
   virtual void read_column(Index j, Index row, Index rows, double* out) const = 0;
 
+  // A column so large or so small that its squares are not numbers.
+  void rescale(Index j, std::vector<double>& column) {
+    double largest = 0;
+    for (Index r = 0; r < rows_; ++r) {
+      if (!weights_ || weights_[r] > 0) largest = std::max(largest, std::fabs(column[r]));
+    }
+    if (largest == 0) return;  // all zero: dead, as resize() left it
+    const int exponent = std::ilogb(largest);
+    if (exponent < -1000) return;                  // 2^-exponent would overflow: dead too
+    if (exponent > 1000) throw ColumnOverflow(j);  // deviations from the mean might overflow
+    const double factor = std::ldexp(1.0, -exponent);
+    for (double& value : column) value *= factor;
+    Moments total;
+    const double* row = column.data();
+    for (const Stretch& over : stretches_) {
+      total.merge(moments(row, over));
+      row += over.rows;
+    }
+    set_column(j, total, exponent);
+  }
+
   // The four-fold padded columns `which` of Z, a stretch of rows of each: the v of kernels.hpp.
   void read_block(const Index* which, Index count, Index row, double* v) const {
     const Index rows = std::min(kTileRows, rows_ - row);

@@ -1,4 +1,5 @@
 #include "../dense_design.hpp"
+#include "../panel_design.hpp"
 #include "../pooled_design.hpp"
 #include "../sparse_design.hpp"
 #include "../statistics_design.hpp"
@@ -45,6 +46,22 @@ DesignPointer dense_design(const Matrix<T>& x, const Vector<double>& y, const We
   const Strided<T> view{x.data(), static_cast<Index>(x.stride(0)), static_cast<Index>(x.stride(1))};
   return make_design(threads, [&](const Context& context) -> DesignPointer {
     return std::make_unique<DenseDesign<T>>(view, x.shape(0), x.shape(1), y.data(),
+                                            data_or_null(weights), centred, context);
+  });
+}
+
+// Some rows of x, copied; y and weights are theirs.
+template <class T>
+DesignPointer panel_design(const Matrix<T>& x, const Vector<Index>& rows, const Vector<double>& y,
+                           const Weights& weights, bool centred, int threads) {
+  require(rows.size() == y.size() && (!weights || weights->size() == y.size()),
+          "as many rows as of y and of weights");
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    require(rows(r) >= 0 && rows(r) < static_cast<Index>(x.shape(0)), "no such row");
+  }
+  const Strided<T> view{x.data(), static_cast<Index>(x.stride(0)), static_cast<Index>(x.stride(1))};
+  return make_design(threads, [&](const Context& context) -> DesignPointer {
+    return std::make_unique<PanelDesign<T>>(view, rows.data(), rows.size(), x.shape(1), y.data(),
                                             data_or_null(weights), centred, context);
   });
 }
@@ -98,6 +115,9 @@ void bind_dense(nb::module_& m) {
   m.def("dense_design", &dense_design<T>, nb::arg("x").noconvert(), nb::arg("y").noconvert(),
         nb::arg("weights").noconvert().none(), nb::arg("centred"), nb::arg("threads"),
         nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
+  m.def("panel_design", &panel_design<T>, nb::arg("x").noconvert(), nb::arg("rows").noconvert(),
+        nb::arg("y").noconvert(), nb::arg("weights").noconvert().none(), nb::arg("centred"),
+        nb::arg("threads"), nb::keep_alive<0, 3>(), nb::keep_alive<0, 4>());
 }
 
 template <class T, class I>

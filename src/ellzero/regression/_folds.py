@@ -35,6 +35,18 @@ class Data(NamedTuple):
         weight = None if self.sample_weight is None else self.sample_weight[which]
         return self._replace(X=self.X[which], y=self.y[which], sample_weight=weight)
 
+    def part(self, which: _Integers) -> _core.Design:
+        """Return the design of some of the rows, made for being one of several."""
+        if not isinstance(self.X, np.ndarray):
+            return self.rows(which).design()
+        X = self.X
+        if not X.flags.aligned or any(stride % X.itemsize for stride in X.strides):
+            X = np.ascontiguousarray(X)
+        weight = None if self.sample_weight is None else self.sample_weight[which]
+        return _core.panel_design(
+            X, which, self.y[which], weight, self.fit_intercept, self.threads
+        )
+
     def design(self) -> _core.Design:
         """Return the design of all rows."""
         X = self.X if isinstance(self.X, np.ndarray) else self.X.tocsc()
@@ -110,7 +122,7 @@ def make_folds(data: Data, splits: list[tuple[_Integers, _Integers]]) -> Folds:
         # Where the numbers of a part alone are too small to be squared, whole folds may be fine.
         with contextlib.suppress(ValueError):
             rows = [np.flatnonzero(part_of == b) for b in range(len(patterns))]
-            tables = [data.rows(r).design() for r in rows]
+            tables = [data.part(r) for r in rows]
             parts = _core.make_parts(tables, _CACHE_BYTES)
             for r in rows:
                 place[r] = np.arange(len(r))
