@@ -117,15 +117,16 @@ void multiply_panel(const float* panel, Index rows, const double* shift, const d
 void combine(const double* const* columns, const double* coefficients, Index count, Index begin,
              Index end, double* out);
 
-// out += inside + factor * between
-void add_product(const double* inside, const double* between, double factor, Index count,
-                 double* out);
+// out[i] = scale[i] * own * sum over b of inside[b][i] + factor[b] * between[b][i], for
+// begin <= i < end.
+void pool(const double* const* inside, const double* const* between, const double* factor,
+          Index parts, const double* scale, double own, Index begin, Index end, double* out);
 
 // One flip's change: c += sign * t * q, d += sign * t * t.
 void apply_flip(const double* t, double q, double sign, Index count, double* c, double* d);
 
-// score[i] = c[i]^2 / d[i] where d[i] > floor, else -1.
-void insertion_scores(const double* c, const double* d, double floor, Index count, double* score);
+// score[i] = c[i]^2 / d[i] where d[i] > floor, else -1; returns the highest, or -1.
+double insertion_scores(const double* c, const double* d, double floor, Index count, double* score);
 
 // score[i] = (c[i] + t[i] rho)^2 / (d[i] + t[i]^2) - rho^2, twice what swapping the member of rho
 // and t for column i would gain; -infinity where d[i] + t[i]^2 <= floor.

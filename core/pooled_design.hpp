@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "design.hpp"
+#include "large_array.hpp"
 
 namespace ellzero {
 
@@ -49,6 +50,44 @@ inline int pooled_exponent(const std::vector<const Design*>& parts, Index j) {
   return std::abs(exponent) > 300 ? exponent : 0;
 }
 
+// The same for all columns, column by column what pooled_moments does where squares are safe.
+struct PooledMoments {
+  std::vector<double> mean, xx, xy;
+  double weight = 0, mean_y = 0;
+
+  explicit PooledMoments(const std::vector<const Design*>& parts) {
+    const Index p = parts[0]->columns();
+    mean.assign(p, 0);
+    xx.assign(p, 0);
+    xy.assign(p, 0);
+    for (const Design* part : parts) {
+      if (part->weight == 0) continue;
+      const double total = weight + part->weight, share = part->weight / total;
+      const double dy = part->mean_y - mean_y, factor = weight * share;
+      const double *m = part->mean.data(), *inverse = part->inverse_scale.data(),
+                   *zy = part->zy.data();
+      for (Index j = 0; j < p; ++j) {
+        const double norm = 1 / (inverse[j] > 0 ? inverse[j] : 1.0);
+        const double own = inverse[j] > 0 ? norm : 0;
+        const double dx = m[j] - mean[j];
+        xx[j] += own * own + dx * dx * factor;
+        xy[j] += zy[j] * own + dx * dy * factor;
+        mean[j] += dx * share;
+      }
+      mean_y += dy * share;
+      weight = total;
+    }
+  }
+
+  // Of column j, and the power of two that they are divided by.
+  Moments of(const std::vector<const Design*>& parts, Index j, int& exponent) const {
+    exponent = 0;
+    if (squares_are_safe(xx[j])) return {weight, mean[j], mean_y, xx[j], xy[j]};
+    exponent = pooled_exponent(parts, j);
+    return pooled_moments(parts, j, exponent);
+  }
+};
+
 // A column that has not been made, where making it is put off until others want some too.
 struct ColumnMissing {
   Index column;
@@ -58,20 +97,23 @@ struct ColumnMissing {
 // ask at once.
 class Parts {
  public:
-  using Columns = std::shared_ptr<const double[]>;
+  using Columns = std::shared_ptr<const double>;
 
   Parts(std::vector<const Design*> parts, double memory_bound_bytes) : parts_(std::move(parts)) {
     const Index p = columns();
     const double column_bytes = 8.0 * static_cast<double>(count() * std::max<Index>(p, 1));
     bound_ = std::max<std::size_t>(kBlockColumns, std::min(memory_bound_bytes / column_bytes, 1e9));
+    slab_columns_ = std::max<Index>(1, static_cast<Index>(kSlabBytes / column_bytes));
     unit_.assign(p, 0);
     share_.assign(count() * p, 0);
+    const PooledMoments moments(parts_);
     for (Index j = 0; j < p; ++j) {
-      const int exponent = pooled_exponent(parts_, j);
-      const double norm = std::sqrt(pooled_moments(parts_, j, exponent).xx);
-      if (!(norm > 0)) continue;
-      unit_[j] = std::ldexp(1 / norm, -exponent);
-      for (Index b = 0; b < count(); ++b) {
+      int exponent;
+      const double norm = std::sqrt(moments.of(parts_, j, exponent).xx);
+      if (norm > 0) unit_[j] = std::ldexp(1 / norm, -exponent);
+    }
+    for (Index b = 0; b < count(); ++b) {
+      for (Index j = 0; j < p; ++j) {
         const double inverse = parts_[b]->inverse_scale[j];
         if (inverse > 0) share_[b * p + j] = unit_[j] / inverse;
       }
@@ -146,6 +188,17 @@ class Parts {
 
  private:
   static constexpr double kLittleWork = 2e7;
+  static constexpr double kSlabBytes = 1 << 22;
+
+  // Room for one more column of every part, in a slab with others.
+  std::shared_ptr<double> new_column() {
+    const Index size = count() * columns();
+    if (!slab_ || slab_used_ == slab_columns_) {
+      slab_ = make_large_array<double>(slab_columns_ * size);
+      slab_used_ = 0;
+    }
+    return {slab_, slab_.get() + size * slab_used_++};
+  }
 
   void make(const std::vector<Index>& which, const Context& context) {
     const Index p = columns(), wanted = static_cast<Index>(which.size());
@@ -153,8 +206,8 @@ class Parts {
       held_.erase(order_.front());
       order_.pop_front();
     }
-    std::vector<std::shared_ptr<double[]>> made;
-    for (Index i = 0; i < wanted; ++i) made.emplace_back(new double[count() * p]);
+    std::vector<std::shared_ptr<double>> made;
+    for (Index i = 0; i < wanted; ++i) made.push_back(new_column());
     std::vector<double*> out(wanted);
     for (Index b = 0; b < count(); ++b) {
       for (Index i = 0; i < wanted; ++i) out[i] = made[i].get() + b * p;
@@ -179,6 +232,8 @@ class Parts {
   std::list<Index> order_;  // in which they were made
   std::size_t bound_;
   bool put_off_ = false;
+  std::shared_ptr<double[]> slab_;  // lives as long as a column in it
+  Index slab_columns_ = 1, slab_used_ = 0;
   Index passes_ = 0;
 };
 
@@ -205,14 +260,17 @@ class PooledDesign final : public Design {
     if (!std::isfinite(yy)) throw ResponseOutOfRange(true);
     ratio_.assign(p, 0);
     deviation_.assign(which_.size() * p, 0);
+    const PooledMoments moments(pool);
     for (Index j = 0; j < p; ++j) {
-      const int exponent = pooled_exponent(pool, j);
-      set_column(j, pooled_moments(pool, j, exponent), exponent);
+      int exponent;
+      const Moments m = moments.of(pool, j, exponent);
+      set_column(j, m, exponent);
       if (yy == 0) zy[j] = 0;
-      if (inverse_scale[j] == 0 || parts_.unit(j) == 0) continue;
-      ratio_[j] = inverse_scale[j] / parts_.unit(j);
-      for (std::size_t b = 0; b < pool.size(); ++b) {
-        deviation_[b * p + j] = (pool[b]->mean[j] - mean[j]) * parts_.unit(j);
+      if (inverse_scale[j] > 0 && parts_.unit(j) > 0) ratio_[j] = inverse_scale[j] / parts_.unit(j);
+    }
+    for (std::size_t b = 0; b < pool.size(); ++b) {
+      for (Index j = 0; j < p; ++j) {
+        if (ratio_[j] > 0) deviation_[b * p + j] = (pool[b]->mean[j] - mean[j]) * parts_.unit(j);
       }
     }
   }
@@ -221,16 +279,21 @@ class PooledDesign final : public Design {
                     const Context& context) const override {
     const Index p = columns();
     const std::vector<Parts::Columns> products = parts_.products(which, count, context);
+    const Index parts = static_cast<Index>(which_.size());
+    std::vector<const double*> inside(parts), between(parts);
+    std::vector<double> factor(parts);
     for (Index i = 0; i < count; ++i) {
       const Index j = which[i];
-      std::fill(out[i], out[i] + p, 0.0);
-      for (std::size_t b = 0; b < which_.size(); ++b) {
-        const double* inside = products[i].get() + which_[b] * p;
-        const double* between = deviation_.data() + b * p;
-        const double factor = parts_.all()[which_[b]]->weight * between[j];
-        add_product(inside, between, factor, p, out[i]);
+      for (Index b = 0; b < parts; ++b) {
+        inside[b] = products[i].get() + which_[b] * p;
+        between[b] = deviation_.data() + b * p;
+        factor[b] = parts_.all()[which_[b]]->weight * between[b][j];
       }
-      for (Index k = 0; k < p; ++k) out[i][k] *= ratio_[k] * ratio_[j];
+      constexpr Index kChunk = 512;  // stays in the nearest cache
+      for (Index begin = 0; begin < p; begin += kChunk) {
+        pool(inside.data(), between.data(), factor.data(), parts, ratio_.data(), ratio_[j], begin,
+             std::min(p, begin + kChunk), out[i]);
+      }
     }
   }
 

@@ -127,9 +127,14 @@ void combine(const double* const* columns, const double* coefficients, Index cou
 }
 
 ELLZERO_MULTIVERSION
-void add_product(const double* inside, const double* between, double factor, Index count,
-                 double* out) {
-  for (Index i = 0; i < count; ++i) out[i] += inside[i] + factor * between[i];
+void pool(const double* const* inside, const double* const* between, const double* factor,
+          Index parts, const double* scale, double own, Index begin, Index end, double* out) {
+  for (Index i = begin; i < end; ++i) out[i] = 0;
+  for (Index b = 0; b < parts; ++b) {
+    const double *x = inside[b], *m = between[b], f = factor[b];
+    for (Index i = begin; i < end; ++i) out[i] += x[i] + f * m[i];
+  }
+  for (Index i = begin; i < end; ++i) out[i] *= scale[i] * own;
 }
 
 ELLZERO_MULTIVERSION
@@ -142,12 +147,24 @@ void apply_flip(const double* t, double q, double sign, Index count, double* c, 
 }
 
 ELLZERO_MULTIVERSION
-void insertion_scores(const double* c, const double* d, double floor, Index count, double* score) {
+double insertion_scores(const double* c, const double* d, double floor, Index count,
+                        double* score) {
   for (Index i = 0; i < count; ++i) {
     const bool open = d[i] > floor;
     const double ratio = c[i] * c[i] / (open ? d[i] : 1.0);
     score[i] = open ? ratio : -1.0;
   }
+  double highest[8];
+  for (Index l = 0; l < 8; ++l) highest[l] = -1;
+  Index i = 0;
+  for (; i + 8 <= count; i += 8) {
+    for (Index l = 0; l < 8; ++l) {
+      highest[l] = score[i + l] > highest[l] ? score[i + l] : highest[l];
+    }
+  }
+  for (; i < count; ++i) highest[0] = score[i] > highest[0] ? score[i] : highest[0];
+  for (Index l = 1; l < 8; ++l) highest[0] = highest[l] > highest[0] ? highest[l] : highest[0];
+  return highest[0];
 }
 
 ELLZERO_MULTIVERSION

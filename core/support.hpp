@@ -456,7 +456,9 @@ inline Support::Candidate Support::best_insertion() const {
   double highest = -1;
   for (Index begin = 0; begin < columns(); begin += kChunk) {
     const Index count = std::min(columns() - begin, kChunk);
-    insertion_scores(c_.data() + begin, d_.data() + begin, kSpan, count, score);
+    const double most =
+        insertion_scores(c_.data() + begin, d_.data() + begin, kSpan, count, score);
+    if (!(most > highest + kTie * std::fabs(highest))) continue;
     for (Index i = 0; i < count; ++i) {
       if (score[i] > highest + kTie * std::fabs(highest)) {
         highest = score[i];
