@@ -38,16 +38,17 @@ class FoldFrontiers {
                 const Context& passes)
       : folds_(folds), parts_(parts), context_(context), passes_(passes) {
     if (parts_) parts_->prepare(forced, passes_);
+    // In threads, any of them may make a column.
+    const Context making = context.threads > 1 ? passes.single(false) : passes;
     for (const Fold& fold : folds_) {
       searches_.push_back(
-          std::make_unique<Search>(*fold.design, ridge, forced, memory_bound, passes_));
+          std::make_unique<Search>(*fold.design, ridge, forced, memory_bound, making));
       if (parts_) searches_.back()->support.expect_gains_above(kNone);
     }
   }
 
   // Extends every table to max_size, or as far as columns can be inserted, and closes it.
   void grow(Index max_size, const Progress& progress) {
-    const Progress report = from_calling_thread(progress);
     std::vector<Search*> open;
     for (const auto& search : searches_) {
       if (search->exhausted()) continue;
@@ -56,10 +57,10 @@ class FoldFrontiers {
     }
     const Parts::PutOff put_off(parts_);
     while (!open.empty()) {
-      each(open.size(), [&](Index f) {
+      each(open.size(), [&](Index f, const Context& context) {
         open[f]->wanted = -1;
         try {
-          open[f]->frontier.close(context_, report);
+          open[f]->frontier.close(context, context.caller ? progress : Progress());
           open[f]->frontier.cut();
         } catch (const ColumnMissing& missing) {
           open[f]->wanted = missing.column;
@@ -80,7 +81,9 @@ class FoldFrontiers {
   // The models of every fold and how they do; max_size is what the tables were grown to.
   std::vector<Judged> judge(Index max_size) {
     std::vector<Judged> out(folds_.size());
-    each(folds_.size(), [&](Index f) { out[f] = judge(f, max_size); });
+    each(folds_.size(), [&](Index f, const Context& context) {
+      out[f] = judge(f, max_size, context);
+    });
     return out;
   }
 
@@ -116,7 +119,7 @@ class FoldFrontiers {
     Index wanted = -1;
   };
 
-  Judged judge(Index f, Index max_size) {
+  Judged judge(Index f, Index max_size, const Context& context) {
     Support& support = searches_[f]->support;
     const Frontier& frontier = searches_[f]->frontier;
     const Design& design = *folds_[f].design;
@@ -129,28 +132,21 @@ class FoldFrontiers {
     support.neglect_columns();
     out.models.resize(last + 1 - out.first);
     for (Index k = last; k >= out.first; --k) {
-      context_.check();
+      context.check();
       support.go_to(frontier.models()[k].support);
-      out.models[k - out.first] = solve(design, support, Context{1, context_.interrupt});
+      out.models[k - out.first] = solve(design, support, context);
     }
     support.restore(home);
-    out.errors = folds_[f].held_out->errors(design, out.models, context_);
+    out.errors = folds_[f].held_out->errors(design, out.models, context);
     return out;
   }
 
+  // Calls work(f, context) for every f, in threads; the first range is the calling thread's.
   template <class Work>
   void each(std::size_t count, Work&& work) const {
     parallel_ranges(count, context_, [&](Index begin, Index end, auto poll) {
-      for (Index f = begin; f < end && !poll(); ++f) work(f);
+      for (Index f = begin; f < end && !poll(); ++f) work(f, context_.single(begin == 0));
     });
-  }
-
-  // Reports that come from other threads than the caller's are left out.
-  Progress from_calling_thread(const Progress& progress) const {
-    if (!progress || !context_.interrupt) return progress;
-    return [&progress, interrupt = context_.interrupt](Index size) {
-      if (interrupt->in_calling_thread()) progress(size);
-    };
   }
 
   std::vector<Fold> folds_;

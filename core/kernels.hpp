@@ -117,6 +117,11 @@ void multiply_panel(const float* panel, Index rows, const double* shift, const d
 void combine(const double* const* columns, const double* coefficients, Index count, Index begin,
              Index end, double* out);
 
+// The same for several rows of coefficients, at most four and `stride` apart; those of out are
+// `out_stride` apart.
+void combine_rows(const double* const* columns, const double* coefficients, Index stride,
+                  Index rows, Index count, Index begin, Index end, double* out, Index out_stride);
+
 // out[i] = scale[i] * own * sum over b of inside[b][i] + factor[b] * between[b][i], for
 // begin <= i < end.
 void pool(const double* const* inside, const double* const* between, const double* factor,
@@ -149,6 +154,9 @@ void combine_panel(const double* panel, Index rows, Index columns, const double*
                    double* t);
 
 double dot(const double* a, const double* b, Index count);
+
+// upper, lower = cosine upper - sine lower, sine upper + cosine lower
+void rotate_rows(double* upper, double* lower, double cosine, double sine, Index count);
 
 // out = M v, and out = M'v, for a lower triangular M of k rows that are `stride` apart.
 void lower_times(const double* m, Index stride, Index k, const double* v, double* out);

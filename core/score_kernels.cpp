@@ -104,25 +104,76 @@ Moments moments(const double* x, const Stretch& over) {
   return m;
 }
 
+namespace {
+
+// Columns i .. i + W kLanes of N rows of sums, kept in registers.
+template <int N, int W>
+ELLZERO_INLINE void combine_block(const double* const* columns, const double* coefficients,
+                                  Index stride, Index count, Index i, double* out,
+                                  Index out_stride) {
+  Lanes sums[N][W] = {};
+  for (Index s = 0; s < count; ++s) {
+    Lanes x[W];
+    for (int w = 0; w < W; ++w) x[w] = load(columns[s] + i + w * kLanes);
+    for (int m = 0; m < N; ++m) {
+      const Lanes factor = spread(coefficients[m * stride + s]);
+      for (int w = 0; w < W; ++w) sums[m][w] += factor * x[w];
+    }
+  }
+  for (int m = 0; m < N; ++m) {
+    for (int w = 0; w < W; ++w) store(out + m * out_stride + w * kLanes, sums[m][w]);
+  }
+}
+
+template <int N, int W>
+ELLZERO_INLINE void combine_n(const double* const* columns, const double* coefficients,
+                              Index stride, Index count, Index begin, Index end, double* out,
+                              Index out_stride) {
+  Index i = begin;
+  for (; i + W * kLanes <= end; i += W * kLanes) {
+    combine_block<N, W>(columns, coefficients, stride, count, i, out + (i - begin), out_stride);
+  }
+  for (; i + kLanes <= end; i += kLanes) {
+    combine_block<N, 1>(columns, coefficients, stride, count, i, out + (i - begin), out_stride);
+  }
+  for (; i < end; ++i) {
+    for (int m = 0; m < N; ++m) {
+      double sum = 0;
+      for (Index s = 0; s < count; ++s) sum += coefficients[m * stride + s] * columns[s][i];
+      out[m * out_stride + (i - begin)] = sum;
+    }
+  }
+}
+
+}  // namespace
+
 ELLZERO_MULTIVERSION
 void combine(const double* const* columns, const double* coefficients, Index count, Index begin,
              Index end, double* out) {
-  const Index length = end - begin;
-  for (Index i = 0; i < length; ++i) out[i] = 0;
-  Index s = 0;
-  for (; s + 4 <= count; s += 4) {
-    const double *g0 = columns[s] + begin, *g1 = columns[s + 1] + begin,
-                 *g2 = columns[s + 2] + begin, *g3 = columns[s + 3] + begin;
-    const double a0 = coefficients[s], a1 = coefficients[s + 1], a2 = coefficients[s + 2],
-                 a3 = coefficients[s + 3];
-    for (Index i = 0; i < length; ++i) {
-      out[i] += (a0 * g0[i] + a1 * g1[i]) + (a2 * g2[i] + a3 * g3[i]);
-    }
+  combine_n<1, 8>(columns, coefficients, 0, count, begin, end, out, 0);
+}
+
+ELLZERO_MULTIVERSION
+void combine_rows(const double* const* columns, const double* coefficients, Index stride,
+                  Index rows, Index count, Index begin, Index end, double* out, Index out_stride) {
+  switch (rows) {
+    case 1:
+      return combine_n<1, 8>(columns, coefficients, stride, count, begin, end, out, out_stride);
+    case 2:
+      return combine_n<2, 4>(columns, coefficients, stride, count, begin, end, out, out_stride);
+    case 3:
+      return combine_n<3, 3>(columns, coefficients, stride, count, begin, end, out, out_stride);
+    default:
+      return combine_n<4, 2>(columns, coefficients, stride, count, begin, end, out, out_stride);
   }
-  for (; s < count; ++s) {
-    const double* g = columns[s] + begin;
-    const double a = coefficients[s];
-    for (Index i = 0; i < length; ++i) out[i] += a * g[i];
+}
+
+ELLZERO_MULTIVERSION
+void rotate_rows(double* upper, double* lower, double cosine, double sine, Index count) {
+  for (Index s = 0; s < count; ++s) {
+    const double u = upper[s], l = lower[s];
+    upper[s] = cosine * u - sine * l;
+    lower[s] = sine * u + cosine * l;
   }
 }
 

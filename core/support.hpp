@@ -59,7 +59,7 @@ class Support {
   const std::vector<double>& c() const { return c_; }
   const std::vector<double>& d() const { return d_; }
   double ridge_of(Index i) const { return ridge_.size() == 1 ? ridge_[0] : ridge_[i]; }
-  bool contains(Index j) const { return position(j) < size(); }
+  bool contains(Index j) const { return d_[j] == -std::numeric_limits<double>::infinity(); }
   Index position(Index j) const {
     return std::find(members_.begin(), members_.end(), j) - members_.begin();
   }
@@ -118,9 +118,8 @@ class Support {
   // Whether insert(j) would succeed.
   bool can_insert(Index j) {
     if (contains(j)) return false;
-    std::vector<double> a;
     double q = 0;
-    const bool can = new_row(j, acquire(j), kSpan, a, q) > 0;
+    const bool can = new_row(j, acquire(j), kSpan, row_, q) > 0;
     cache_.release(j);
     return can;
   }
@@ -140,18 +139,7 @@ class Support {
     go_to(target);
   }
   // The same, while c and d may be left behind.
-  void go_to(const std::vector<Index>& target) {
-    for (Index r = size() - 1; r >= 0; --r) {
-      if (std::find(target.begin(), target.end(), members_[r]) == target.end()) remove(r);
-    }
-    bool all = true;
-    for (const Index j : target) all &= contains(j) || insert(j);
-    if (all) return;
-    // Whether nearly dependent columns can be inserted depends on their order: once more from the
-    // start, in the order given, and with the tolerance that refreshing has.
-    while (size() > 0) remove(size() - 1);
-    for (const Index j : target) insert(j, kKept);
-  }
+  void go_to(const std::vector<Index>& target);
 
   // Where the support stands, to come back to after an excursion: cheaper than flipping back.
   struct State {
@@ -262,12 +250,16 @@ class Support {
   // The row that column j, whose Gram column is `gram`, would append to M, and its q; the pivot d_j
   // is returned: not positive if j depends on the members.
   double new_row(Index j, const double* gram, double least_pivot, std::vector<double>& a,
-                 double& q) const;
+                 double& q);
   void append_row(const std::vector<double>& a, double q);
   // c += sign t q, d += sign t^2 with t = G_{:,S} a
   void update_columns(const std::vector<double>& a, double q, double sign);
   void update_members();
   void account_for(double pivot);
+  // While columns are put off, flips are noted down; catch_up() applies them to c and d.
+  void put_off_columns();
+  void put_off(const std::vector<double>& a, double q, double sign);
+  void catch_up(bool sound);
   const double* acquire(Index j) {
     if (cache_.has(j)) return cache_.acquire(j);
     return cache_.acquire(j, bulk_ ? most_promising_after(j) : likely_after(j));
@@ -293,6 +285,27 @@ class Support {
   double expected_gain_ = 0;
   double drift_ = 0;
   int flips_ = 0;
+
+  struct Flip {
+    double q, sign;
+  };
+  struct Left {
+    double c, d;
+  };
+  struct Pending {
+    bool on = false;
+    std::vector<const double*> gram;  // Gram columns that the rows combine
+    std::vector<Index> slots;         // where the members are among these
+    Index width = 0;                  // how many there will be
+    std::vector<double> rows;         // one a flip
+    std::vector<Flip> flips;
+    std::vector<Left> left;
+  };
+  // Room to work in, so that a flip need not ask for memory.
+  Pending pending_;
+  std::vector<char> marked_;
+  std::vector<Index> leaving_, entering_;
+  std::vector<double> cross_, w_, u_, row_;
 };
 
 inline void Support::reserve(Index rows) {
@@ -305,20 +318,23 @@ inline void Support::reserve(Index rows) {
 }
 
 inline double Support::new_row(Index j, const double* gram, double least_pivot,
-                               std::vector<double>& a, double& q) const {
-  std::vector<double> cross(size());
-  for (Index s = 0; s < size(); ++s) cross[s] = gram[members_[s]];
-  const std::vector<double> w = times(cross.data());
-  const std::vector<double> u = transposed_times(w);
-  const double pivot = whole(j) - squared(w);
+                               std::vector<double>& a, double& q) {
+  const Index k = size();
+  cross_.resize(k);
+  w_.resize(k);
+  u_.resize(k);
+  for (Index s = 0; s < k; ++s) cross_[s] = gram[members_[s]];
+  lower_times(m_.data(), capacity_, k, cross_.data(), w_.data());
+  lower_transposed_times(m_.data(), capacity_, k, w_.data(), u_.data());
+  const double pivot = whole(j) - squared(w_);
   // Rounding in the Gram matrix moves the pivot by epsilon |u|^2.
-  if (!(pivot > least_pivot * std::max(1.0, 1e-4 * squared(u)))) return 0;
+  if (!(pivot > least_pivot * std::max(1.0, 1e-4 * squared(u_)))) return 0;
   const double root = std::sqrt(pivot);
-  a.assign(size() + 1, 0.0);
+  a.resize(k + 1);
   q = design_.zy[j];
-  for (Index s = 0; s < size(); ++s) {
-    a[s] = -u[s] / root;
-    q -= u[s] * design_.zy[members_[s]];
+  for (Index s = 0; s < k; ++s) {
+    a[s] = -u_[s] / root;
+    q -= u_[s] * design_.zy[members_[s]];
   }
   a[size()] = 1 / root;
   q /= root;
@@ -334,6 +350,10 @@ inline void Support::append_row(const std::vector<double>& a, double q) {
 
 inline void Support::update_columns(const std::vector<double>& a, double q, double sign) {
   if (neglected_) return;
+  if (pending_.on) {
+    put_off(a, q, sign);
+    return;
+  }
   double t[kChunk];
   for (Index begin = 0; begin < columns(); begin += kChunk) {
     const Index end = std::min(columns(), begin + kChunk);
@@ -343,7 +363,8 @@ inline void Support::update_columns(const std::vector<double>& a, double q, doub
 }
 
 inline void Support::update_members() {
-  beta_ = transposed_times(z_);
+  beta_.resize(size());
+  lower_transposed_times(m_.data(), capacity_, size(), z_.data(), beta_.data());
   inverse_diagonal_.assign(size(), 0.0);
   for (Index r = 0; r < size(); ++r) {
     for (Index s = 0; s <= r; ++s) inverse_diagonal_[s] += row(r)[s] * row(r)[s];
@@ -352,13 +373,13 @@ inline void Support::update_members() {
 
 inline void Support::account_for(double pivot) {
   drift_ += 1 / pivot;
-  if (++flips_ >= kFlipBound || drift_ > kDriftBound) refresh();
+  if ((++flips_ >= kFlipBound || drift_ > kDriftBound) && !pending_.on) refresh();
 }
 
 inline bool Support::insert(Index j, double least_pivot) {
   if (contains(j)) return false;
   const double* gram = acquire(j);
-  std::vector<double> a;
+  std::vector<double>& a = row_;
   double q = 0;
   const double pivot = new_row(j, gram, least_pivot, a, q);
   if (!(pivot > 0)) {
@@ -369,6 +390,10 @@ inline bool Support::insert(Index j, double least_pivot) {
   append_row(a, q);
   members_.push_back(j);
   gram_.push_back(gram);
+  if (pending_.on) {
+    pending_.slots.push_back(static_cast<Index>(pending_.gram.size()));
+    pending_.gram.push_back(gram);
+  }
   d_[j] = -std::numeric_limits<double>::infinity();
   update_columns(a, q, -1);
   beta_.push_back(0);
@@ -385,19 +410,16 @@ inline void Support::remove(Index r) {
   const Index last = size() - 1;
   for (Index i = r; i < last; ++i) {
     double *upper = row(i), *lower = row(i + 1);
-    const double length = std::hypot(upper[r], lower[r]);
+    const double length = std::sqrt(upper[r] * upper[r] + lower[r] * lower[r]);
     const double cosine = lower[r] / length, sine = upper[r] / length;
     upper[i + 1] = 0;
-    for (Index s = 0; s <= i + 1; ++s) {
-      const double u = upper[s], l = lower[s];
-      upper[s] = cosine * u - sine * l;
-      lower[s] = sine * u + cosine * l;
-    }
+    rotate_rows(upper, lower, cosine, sine, i + 2);
     const double u = z_[i], l = z_[i + 1];
     z_[i] = cosine * u - sine * l;
     z_[i + 1] = sine * u + cosine * l;
   }
-  const std::vector<double> a(row(last), row(last) + last + 1);
+  std::vector<double>& a = row_;
+  a.assign(row(last), row(last) + last + 1);
   const double q = z_[last];
   update_columns(a, q, +1);
   const Index j = members_[r];
@@ -407,6 +429,7 @@ inline void Support::remove(Index r) {
   for (Index i = r; i < last; ++i) std::copy(row(i) + r + 1, row(i) + i + 2, row(i) + r);
   z_.pop_back();
   gram_.erase(gram_.begin() + r);
+  if (pending_.on) pending_.slots.erase(pending_.slots.begin() + r);
   members_.erase(members_.begin() + r);
   cache_.release(j);
   update_members();
@@ -486,4 +509,5 @@ inline Support::Candidate Support::best_insertion() const {
 
 #include "excursion.hpp"
 #include "look_ahead.hpp"
+#include "moves.hpp"
 #include "swaps.hpp"
