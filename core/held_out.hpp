@@ -22,6 +22,7 @@ class HeldOut {
       if (pieces_.empty() || full || pieces_.back().table != table) pieces_.push_back({table, {}});
       pieces_.back().rows.push_back(places[i]);
       weight_ += table->row_weight(places[i]);
+      longest_ = std::max(longest_, static_cast<Index>(pieces_.back().rows.size()));
     }
   }
 
@@ -31,19 +32,21 @@ class HeldOut {
   // are predicted, from the design's means: a large mean costs no digits.
   std::vector<double> errors(const Design& design, const std::vector<Solution>& models,
                              const Context& context) const {
-    std::vector<Index> columns;
+    std::vector<Index> columns, place(design.columns(), -1);
     for (const Solution& model : models) {
-      columns.insert(columns.end(), model.support.begin(), model.support.end());
+      for (const Index j : model.support) {
+        if (place[j] >= 0) continue;
+        place[j] = static_cast<Index>(columns.size());
+        columns.push_back(j);
+      }
     }
-    std::sort(columns.begin(), columns.end());
-    columns.erase(std::unique(columns.begin(), columns.end()), columns.end());
-    std::vector<double> error(models.size(), 0.0), x(columns.size() * kTileRows);
+    std::vector<double> error(models.size(), 0.0), x(columns.size() * longest_);
     double response[kTileRows], residual[kTileRows];
     for (const Piece& piece : pieces_) {
       context.check();
       const Index count = static_cast<Index>(piece.rows.size());
       for (std::size_t c = 0; c < columns.size(); ++c) {
-        double* target = x.data() + c * kTileRows;
+        double* target = x.data() + c * longest_;
         piece.table->raw_values(columns[c], piece.rows.data(), count, target);
         const double mean = design.mean[columns[c]];
         for (Index r = 0; r < count; ++r) target[r] -= mean;
@@ -54,10 +57,8 @@ class HeldOut {
       for (std::size_t m = 0; m < models.size(); ++m) {
         const Solution& model = models[m];
         std::copy_n(response, count, residual);
-        auto column = columns.begin();
         for (std::size_t s = 0; s < model.support.size(); ++s) {
-          column = std::lower_bound(column, columns.end(), model.support[s]);
-          const double* source = x.data() + (column - columns.begin()) * kTileRows;
+          const double* source = x.data() + place[model.support[s]] * longest_;
           const double coefficient = model.beta[s] * design.inverse_scale[model.support[s]];
           for (Index r = 0; r < count; ++r) residual[r] -= coefficient * source[r];
         }
@@ -76,6 +77,7 @@ class HeldOut {
     std::vector<Index> rows;  // at most kTileRows
   };
   std::vector<Piece> pieces_;
+  Index longest_ = 0;  // rows in a piece
   double weight_ = 0;
 };
 

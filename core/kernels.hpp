@@ -122,10 +122,9 @@ void combine(const double* const* columns, const double* coefficients, Index cou
 void combine_rows(const double* const* columns, const double* coefficients, Index stride,
                   Index rows, Index count, Index begin, Index end, double* out, Index out_stride);
 
-// out[i] = scale[i] * own * sum over b of inside[b][i] + factor[b] * between[b][i], for
-// begin <= i < end.
+// out[i] = scale[i] * own * sum over b of inside[b][i] + factor[b] * between[b][i]
 void pool(const double* const* inside, const double* const* between, const double* factor,
-          Index parts, const double* scale, double own, Index begin, Index end, double* out);
+          Index parts, const double* scale, double own, Index count, double* out);
 
 // One flip's change: c += sign * t * q, d += sign * t * t.
 void apply_flip(const double* t, double q, double sign, Index count, double* c, double* d);
@@ -161,5 +160,8 @@ void rotate_rows(double* upper, double* lower, double cosine, double sine, Index
 // out = M v, and out = M'v, for a lower triangular M of k rows that are `stride` apart.
 void lower_times(const double* m, Index stride, Index k, const double* v, double* out);
 void lower_transposed_times(const double* m, Index stride, Index k, const double* v, double* out);
+// M'v, and the sums of squares of the columns of M.
+void lower_column_sums(const double* m, Index stride, Index k, const double* v, double* out,
+                       double* squares);
 
 }  // namespace ellzero

@@ -103,7 +103,7 @@ class Parts {
     const Index p = columns();
     const double column_bytes = 8.0 * static_cast<double>(count() * std::max<Index>(p, 1));
     bound_ = std::max<std::size_t>(kBlockColumns, std::min(memory_bound_bytes / column_bytes, 1e9));
-    slab_columns_ = std::max<Index>(1, static_cast<Index>(kSlabBytes / column_bytes));
+    slab_columns_ = std::clamp<Index>(static_cast<Index>(kSlabBytes / column_bytes), 1, p);
     unit_.assign(p, 0);
     share_.assign(count() * p, 0);
     const PooledMoments moments(parts_);
@@ -289,11 +289,8 @@ class PooledDesign final : public Design {
         between[b] = deviation_.data() + b * p;
         factor[b] = parts_.all()[which_[b]]->weight * between[b][j];
       }
-      constexpr Index kChunk = 512;  // stays in the nearest cache
-      for (Index begin = 0; begin < p; begin += kChunk) {
-        pool(inside.data(), between.data(), factor.data(), parts, ratio_.data(), ratio_[j], begin,
-             std::min(p, begin + kChunk), out[i]);
-      }
+      pool(inside.data(), between.data(), factor.data(), parts, ratio_.data(), ratio_[j], p,
+           out[i]);
     }
   }
 

@@ -136,12 +136,16 @@ ELLZERO_INLINE void combine_n(const double* const* columns, const double* coeffi
   for (; i + kLanes <= end; i += kLanes) {
     combine_block<N, 1>(columns, coefficients, stride, count, i, out + (i - begin), out_stride);
   }
-  for (; i < end; ++i) {
-    for (int m = 0; m < N; ++m) {
-      double sum = 0;
-      for (Index s = 0; s < count; ++s) sum += coefficients[m * stride + s] * columns[s][i];
-      out[m * out_stride + (i - begin)] = sum;
-    }
+  if (i == end) return;
+  // The last few in lanes too: alone they would be rounded otherwise.
+  Lanes sums[N] = {};
+  for (Index s = 0; s < count; ++s) {
+    Lanes x = {};
+    for (Index l = 0; l < end - i; ++l) x[l] = columns[s][i + l];
+    for (int m = 0; m < N; ++m) sums[m] += spread(coefficients[m * stride + s]) * x;
+  }
+  for (int m = 0; m < N; ++m) {
+    for (Index l = 0; l < end - i; ++l) out[m * out_stride + (i - begin) + l] = sums[m][l];
   }
 }
 
@@ -177,15 +181,43 @@ void rotate_rows(double* upper, double* lower, double cosine, double sine, Index
   }
 }
 
+namespace {
+
+template <int W>
+ELLZERO_INLINE void pool_block(const double* const* inside, const double* const* between,
+                               const double* factor, Index parts, Index i, Lanes* sums) {
+  for (Index b = 0; b < parts; ++b) {
+    const Lanes f = spread(factor[b]);
+    for (int w = 0; w < W; ++w) {
+      sums[w] += load(inside[b] + i + w * kLanes);
+      sums[w] += f * load(between[b] + i + w * kLanes);
+    }
+  }
+}
+
+}  // namespace
+
 ELLZERO_MULTIVERSION
 void pool(const double* const* inside, const double* const* between, const double* factor,
-          Index parts, const double* scale, double own, Index begin, Index end, double* out) {
-  for (Index i = begin; i < end; ++i) out[i] = 0;
-  for (Index b = 0; b < parts; ++b) {
-    const double *x = inside[b], *m = between[b], f = factor[b];
-    for (Index i = begin; i < end; ++i) out[i] += x[i] + f * m[i];
+          Index parts, const double* scale, double own, Index count, double* out) {
+  constexpr int kWide = 4;
+  Index i = 0;
+  for (; i + kWide * kLanes <= count; i += kWide * kLanes) {
+    Lanes sums[kWide] = {};
+    pool_block<kWide>(inside, between, factor, parts, i, sums);
+    for (int w = 0; w < kWide; ++w) {
+      const Index at = i + w * kLanes;
+      store(out + at, sums[w] * (load(scale + at) * spread(own)));
+    }
   }
-  for (Index i = begin; i < end; ++i) out[i] *= scale[i] * own;
+  for (; i < count; ++i) {
+    double sum = 0;
+    for (Index b = 0; b < parts; ++b) {
+      sum += inside[b][i];
+      sum += factor[b] * between[b][i];
+    }
+    out[i] = sum * (scale[i] * own);
+  }
 }
 
 ELLZERO_MULTIVERSION
@@ -321,6 +353,20 @@ void lower_transposed_times(const double* m, Index stride, Index k, const double
     const double* row = m + r * stride;
     const double factor = v[r];
     for (Index s = 0; s <= r; ++s) out[s] += row[s] * factor;
+  }
+}
+
+ELLZERO_MULTIVERSION
+void lower_column_sums(const double* m, Index stride, Index k, const double* v, double* out,
+                       double* squares) {
+  for (Index s = 0; s < k; ++s) out[s] = squares[s] = 0;
+  for (Index r = 0; r < k; ++r) {
+    const double* row = m + r * stride;
+    const double factor = v[r];
+    for (Index s = 0; s <= r; ++s) {
+      out[s] += row[s] * factor;
+      squares[s] += row[s] * row[s];
+    }
   }
 }
 

@@ -364,11 +364,9 @@ inline void Support::update_columns(const std::vector<double>& a, double q, doub
 
 inline void Support::update_members() {
   beta_.resize(size());
-  lower_transposed_times(m_.data(), capacity_, size(), z_.data(), beta_.data());
-  inverse_diagonal_.assign(size(), 0.0);
-  for (Index r = 0; r < size(); ++r) {
-    for (Index s = 0; s <= r; ++s) inverse_diagonal_[s] += row(r)[s] * row(r)[s];
-  }
+  inverse_diagonal_.resize(size());
+  lower_column_sums(m_.data(), capacity_, size(), z_.data(), beta_.data(),
+                    inverse_diagonal_.data());
 }
 
 inline void Support::account_for(double pivot) {
@@ -477,19 +475,22 @@ inline Support::Candidate Support::best_insertion() const {
   Candidate best;
   double score[kChunk];
   double highest = -1;
+  Index where = -1, scored = -1;  // the chunk that the highest is in, and the one in `score`
+  const auto score_chunk = [&](Index begin) {
+    scored = begin;
+    return insertion_scores(c_.data() + begin, d_.data() + begin, kSpan,
+                            std::min(columns() - begin, kChunk), score);
+  };
   for (Index begin = 0; begin < columns(); begin += kChunk) {
-    const Index count = std::min(columns() - begin, kChunk);
-    const double most =
-        insertion_scores(c_.data() + begin, d_.data() + begin, kSpan, count, score);
+    const double most = score_chunk(begin);
     if (!(most > highest + kTie * std::fabs(highest))) continue;
-    for (Index i = 0; i < count; ++i) {
-      if (score[i] > highest + kTie * std::fabs(highest)) {
-        highest = score[i];
-        best.column = begin + i;
-      }
-    }
+    highest = most;
+    where = begin;
   }
-  if (best.column < 0) return best;
+  if (where < 0) return best;
+  if (scored != where) score_chunk(where);
+  best.column = where;
+  for (const double* at = score; !(*at >= highest - kTie * highest); ++at) ++best.column;
   best.gain = 0.5 * highest;
   const double rounding = kRounding * 0.5 * design_.yy;
   if (energy() - best.gain > rounding) return best;
