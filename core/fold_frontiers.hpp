@@ -36,7 +36,7 @@ class FoldFrontiers {
   FoldFrontiers(const std::vector<Fold>& folds, Parts* parts, double ridge,
                 const std::vector<Index>& forced, double memory_bound, const Context& context,
                 const Context& passes)
-      : folds_(folds), parts_(parts), context_(context), passes_(passes) {
+      : folds_(folds), parts_(parts), ridge_(ridge), context_(context), passes_(passes) {
     if (parts_) parts_->prepare(forced, passes_);
     // In threads, any of them may make a column.
     const Context making = context.threads > 1 ? passes.single(false) : passes;
@@ -128,17 +128,46 @@ class FoldFrontiers {
     const Index last = static_cast<Index>(frontier.models().size()) - 1;
     support.move_to(frontier.models()[last].support);
     if (last == max_size) out.next_gain = std::max(0.0, support.best_insertion().gain);
-    const Support::State home = support.save();
-    support.neglect_columns();
     out.models.resize(last + 1 - out.first);
-    for (Index k = last; k >= out.first; --k) {
-      context.check();
-      support.go_to(frontier.models()[k].support);
-      out.models[k - out.first] = solve(design, support, context);
+    std::vector<Index> delicate;
+    for (Index k = out.first; k <= last; ++k) {
+      const Frontier::Model& model = frontier.models()[k];
+      if (model.tried && well_conditioned(design, model.inflation, model.energy)) {
+        out.models[k - out.first] = solution_of(model);
+      } else {
+        delicate.push_back(k);
+      }
     }
-    support.restore(home);
+    if (!delicate.empty()) {
+      const Support::State home = support.save();
+      support.neglect_columns();
+      for (auto k = delicate.rbegin(); k != delicate.rend(); ++k) {
+        context.check();
+        support.go_to(frontier.models()[*k].support);
+        out.models[*k - out.first] = solve(design, support, context);
+      }
+      support.restore(home);
+    }
     out.errors = folds_[f].held_out->errors(design, out.models, context);
     return out;
+  }
+
+  // What solve() says of a model that needs no refinement.
+  Solution solution_of(const Frontier::Model& model) const {
+    const std::size_t k = model.support.size();
+    std::vector<std::pair<Index, double>> sorted(k);
+    Solution solution;
+    for (std::size_t s = 0; s < k; ++s) {
+      sorted[s] = {model.support[s], model.beta[s]};
+      solution.ridge_energy += 0.5 * ridge_ * model.beta[s] * model.beta[s];
+    }
+    std::sort(sorted.begin(), sorted.end());
+    solution.rss = std::max(0.0, 2 * (model.energy - solution.ridge_energy));
+    for (const auto& [column, beta] : sorted) {
+      solution.support.push_back(column);
+      solution.beta.push_back(beta);
+    }
+    return solution;
   }
 
   // Calls work(f, context) for every f, in threads; the first range is the calling thread's.
@@ -151,6 +180,7 @@ class FoldFrontiers {
 
   std::vector<Fold> folds_;
   Parts* parts_;
+  double ridge_;
   Context context_;
   Context passes_;
   std::vector<std::unique_ptr<Search>> searches_;

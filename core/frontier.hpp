@@ -33,8 +33,16 @@ class Frontier {
     bool swapped = false;      // those by a swap too
     bool wandered = false;     // whether walks have set out from it
     std::vector<Step> starts;  // of walks; known once it has been tried
+    // Known once it has been tried, without swaps:
+    std::vector<double> beta;  // in the order of `support`
+    double inflation = 0;      // the largest of [A^-1]_rr
 
     bool known() const { return energy < std::numeric_limits<double>::infinity(); }
+    void renew(const std::vector<Index>& members, double its_energy) {
+      support.assign(members.begin(), members.end());
+      energy = its_energy;
+      tried = swapped = wandered = false;
+    }
   };
 
   // The support stands at the forced columns.
@@ -213,7 +221,11 @@ class Frontier {
       if (progress) progress(k);
       sweep_.changed = true;
       support_.move_to(models_[k].support);
-      if (swaps_) models_[k].starts = starts();
+      if (swaps_) {
+        models_[k].starts = starts();
+      } else {
+        note_coefficients(models_[k]);
+      }
       if (k + 1 < static_cast<Index>(models_.size())) try_insertion();
       if (k > least_) offer_flip(best_step(false));
       if (with_swaps) try_swaps();
@@ -228,9 +240,9 @@ class Frontier {
   bool take_up(Index k) {
     if (!waiting_[k].known()) return false;
     support_.move_to(waiting_[k].support);
-    waiting_[k] = {};
+    waiting_[k].energy = std::numeric_limits<double>::infinity();
     if (support_.size() != k || !beats(support_.energy(), models_[k].energy)) return false;
-    models_[k] = {support_.members(), support_.energy()};
+    models_[k].renew(support_.members(), support_.energy());
     return true;
   }
 
@@ -243,8 +255,17 @@ class Frontier {
   bool offer(const std::vector<Index>& support, double energy) {
     const std::size_t k = support.size();
     if (k >= models_.size() || !beats(energy, best_energy(k))) return false;
-    waiting_[k] = {support, energy};
+    waiting_[k].renew(support, energy);
     return true;
+  }
+
+  void note_coefficients(Model& model) const {
+    model.support.assign(support_.members().begin(), support_.members().end());
+    model.beta.assign(support_.beta().begin(), support_.beta().end());
+    model.inflation = 0;
+    for (const double diagonal : support_.inverse_diagonal()) {
+      model.inflation = std::max(model.inflation, diagonal);
+    }
   }
 
   // Whether a support of that size and energy is the one the table has.
@@ -258,7 +279,8 @@ class Frontier {
     const bool up = !support_.contains(step.column);
     const std::size_t k = support_.size() + (up ? 1 : -1);
     if (k >= models_.size() || !beats(step.energy, best_energy(k))) return false;
-    std::vector<Index> flipped = support_.members();
+    std::vector<Index>& flipped = flipped_;
+    flipped.assign(support_.members().begin(), support_.members().end());
     if (up) {
       flipped.push_back(step.column);
     } else {
@@ -300,6 +322,7 @@ class Frontier {
   } sweep_;
   std::vector<Model> models_;
   std::vector<Model> waiting_;  // by size, the best that was found since
+  std::vector<Index> flipped_;  // room to work in
 };
 
 }  // namespace ellzero

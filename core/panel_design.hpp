@@ -120,11 +120,11 @@ class PanelDesign final : public RowDesign {
       for (Index panel = begin; panel < end; ++panel) {
         if (panel % 64 == 0 && poll()) return;
         const Index first = panel * kPanelColumns, width = panel_width(panel);
-        std::fill(total, total + count * kPanelColumns, 0.0);
         for (Index s = 0; s < stretches; ++s) {
           const Index row = s * kTileRows;
           multiply_panel(at(panel, row), stretches_[s].rows, padded_mean_.data() + first,
-                         v.data() + row * count, count, sums);
+                         v.data() + row * count, count, s == 0 ? total : sums);
+          if (s == 0) continue;
           for (Index i = 0; i < count * kPanelColumns; ++i) total[i] += sums[i];
         }
         for (Index b = 0; b < count; ++b) {

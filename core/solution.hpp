@@ -19,12 +19,16 @@ struct Solution {
 
 // Whether normal equations leave all but two or three digits: no member is nearly explained by the
 // others, and y not nearly by them all.
-inline bool well_conditioned(const Design& design, const Support& support) {
+inline bool well_conditioned(const Design& design, double inflation, double energy) {
   constexpr double kInflation = 100, kUnexplained = 1e-3;
+  return inflation < kInflation && energy > kUnexplained * 0.5 * design.yy;
+}
+inline bool well_conditioned(const Design& design, const Support& support) {
+  double largest = 0;
   for (const double inflation : support.inverse_diagonal()) {
-    if (!(inflation < kInflation)) return false;
+    if (!(inflation <= largest)) largest = inflation;
   }
-  return support.energy() > kUnexplained * 0.5 * design.yy;
+  return well_conditioned(design, largest, support.energy());
 }
 
 // Normal equations square the condition number. Iterative refinement on true residuals gives the
