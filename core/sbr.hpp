@@ -31,6 +31,13 @@ struct SbrRun {
   // For every lam between these the run makes the same replacements.
   double lam_low = 0;
   double lam_high = std::numeric_limits<double>::infinity();
+  double stop_low = 0;  // above this it stops where it does
+};
+
+// A replacement that was made: for no lam below `low`, or one made before would have been another.
+struct SbrDecision {
+  Index column;
+  double low;
 };
 
 // What gains less is rounding.
@@ -78,9 +85,10 @@ inline Replacement best_replacement(const Support& support, double lam, const Sb
   return best;
 }
 
-// Runs from where the support is.
+// Runs from where the support is; the replacements made are added to `decisions`, if given.
 inline SbrRun run_sbr(Support& support, double lam, const SbrLimits& limits, double floor,
-                      const Context& context, const Progress& progress = {}) {
+                      const Context& context, const Progress& progress = {},
+                      std::vector<SbrDecision>* decisions = nullptr) {
   SbrRun run;
   const auto objective = [&] {
     Index priced = 0;
@@ -97,6 +105,7 @@ inline SbrRun run_sbr(Support& support, double lam, const SbrLimits& limits, dou
     // it gains anything.
     const double balance = 0.5 * (best.insertion_gain + best.removal_cost);
     if (best.column < 0) {
+      run.stop_low = best.next_gain;
       run.lam_low = std::max(run.lam_low, best.next_gain);
       run.lam_high = std::min(run.lam_high, best.removal_cost);
       return run;
@@ -116,6 +125,11 @@ inline SbrRun run_sbr(Support& support, double lam, const SbrLimits& limits, dou
       value = now;
       fresh = false;
       ++run.replacements;
+      if (decisions) {
+        const double before = decisions->empty() ? 0 : decisions->back().low;
+        const double own = best.position >= 0 ? std::max(best.removal_cost, balance) : 0;
+        decisions->push_back({best.column, std::max(before, own)});
+      }
       continue;
     }
     // Among nearly collinear columns rounding can promise a gain that is not there: take it back,

@@ -25,9 +25,7 @@ inline bool well_conditioned(const Design& design, double inflation, double ener
 }
 inline bool well_conditioned(const Design& design, const Support& support) {
   double largest = 0;
-  for (const double inflation : support.inverse_diagonal()) {
-    if (!(inflation <= largest)) largest = inflation;
-  }
+  for (const double inflation : support.inverse_diagonal()) largest = std::max(largest, inflation);
   return well_conditioned(design, largest, support.energy());
 }
 

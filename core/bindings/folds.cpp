@@ -1,5 +1,5 @@
-// Cross-validation as Python sees it: the rows held out, and the frontiers of all folds.
-#include "../fold_frontiers.hpp"
+// Cross-validation as Python sees it: the rows held out, and the searches of all folds.
+#include "../folds.hpp"
 #include "bindings.hpp"
 
 #include <nanobind/stl/unique_ptr.h>
@@ -27,13 +27,28 @@ std::unique_ptr<HeldOut> make_held_out(const nb::list& tables, const Vector<Inde
   return std::make_unique<HeldOut>(rows, to_vector(parts), to_vector(places));
 }
 
-class Folds {
+// The error of one model of a design's rows: its columns, and their coefficients for columns of
+// unit norm.
+double error_of(const HeldOut& held_out, const Design& design, const Vector<Index>& support,
+                const Vector<double>& beta) {
+  require(support.size() == beta.size(), "as many coefficients as columns");
+  for (std::size_t s = 0; s < support.size(); ++s) {
+    require(support(s) >= 0 && support(s) < design.columns(), "no such column");
+  }
+  Solution model;
+  model.support = to_vector(support);
+  model.beta.assign(beta.data(), beta.data() + beta.size());
+  return held_out.errors(design, {model}, Context())[0];
+}
+
+class PythonFolds {
  public:
-  Folds(const nb::list& designs, const nb::list& held_out, Parts* parts, double ridge,
-        const Vector<Index>& forced, double memory_bound, int threads, int pass_threads)
+  PythonFolds(const nb::list& designs, const nb::list& held_out, Parts* parts, bool sbr,
+              double ridge, const Vector<Index>& forced, double memory_bound, int threads,
+              int pass_threads)
       : designs_(designs), held_out_(held_out) {
     require(nb::len(designs) > 0 && nb::len(designs) == nb::len(held_out), "rows for every fold");
-    std::vector<FoldFrontiers::Fold> folds;
+    std::vector<Fold> folds;
     for (std::size_t f = 0; f < nb::len(designs); ++f) {
       folds.push_back({nb::cast<const Design*>(designs[f]), nb::cast<const HeldOut*>(held_out[f])});
     }
@@ -41,35 +56,36 @@ class Folds {
       require(forced(i) >= 0 && forced(i) < folds[0].design->columns(), "no such column");
     }
     run_released(interrupt_, [&] {
-      frontiers_ = std::make_unique<FoldFrontiers>(
-          folds, parts, ridge, to_vector(forced), memory_bound, Context{threads, &interrupt_},
-          Context{pass_threads, &interrupt_});
+      folds_ = std::make_unique<Folds>(folds, parts, sbr, ridge, to_vector(forced), memory_bound,
+                                       Context{threads, &interrupt_},
+                                       Context{pass_threads, &interrupt_});
       return 0;
     });
   }
 
-  void grow(Index max_size, const nb::object& progress) {
+  void search(Index max_size, const nb::object& progress) {
     run_released(interrupt_, [&] {
-      frontiers_->grow(max_size, progress_of(progress));
+      folds_->search(max_size, progress_of(progress));
       return 0;
     });
-    grown_ = max_size;
   }
 
-  // For every fold: the least size, the energy and error of each size from there on, what one more
-  // variable would gain, and, one model after the other, the columns.
+  // For every fold: where each model begins among the columns that follow, the columns, energies
+  // and errors of the models, what one more variable would gain, and the lows of SBR.
   nb::list judge() {
-    const auto judged = run_released(interrupt_, [&] { return frontiers_->judge(grown_); });
+    const auto judged = run_released(interrupt_, [&] { return folds_->judge(); });
     nb::list out;
-    for (const FoldFrontiers::Judged& fold : judged) {
+    for (const Folds::Judged& fold : judged) {
+      std::vector<Index> begins{0}, supports;
       std::vector<double> energies;
-      std::vector<Index> supports;
-      for (const Solution& model : fold.models) {
-        energies.push_back(0.5 * model.rss + model.ridge_energy);
+      for (const Solution& model : fold.found.models) {
         supports.insert(supports.end(), model.support.begin(), model.support.end());
+        begins.push_back(static_cast<Index>(supports.size()));
+        energies.push_back(0.5 * model.rss + model.ridge_energy);
       }
-      out.append(nb::make_tuple(fold.first, to_array(energies), to_array(fold.errors),
-                                fold.next_gain, to_array(supports)));
+      out.append(nb::make_tuple(to_array(begins), to_array(supports), to_array(energies),
+                                to_array(fold.errors), fold.found.next_gain,
+                                to_array(fold.found.lows)));
     }
     return out;
   }
@@ -77,24 +93,26 @@ class Folds {
  private:
   nb::list designs_, held_out_;  // kept alive
   PythonInterrupt interrupt_;
-  std::unique_ptr<FoldFrontiers> frontiers_;
-  Index grown_ = 0;
+  std::unique_ptr<Folds> folds_;
 };
 
 }  // namespace
 
 void bind_folds(nb::module_& m) {
-  nb::class_<HeldOut>(m, "HeldOut").def_prop_ro("weight", &HeldOut::weight);
+  nb::class_<HeldOut>(m, "HeldOut")
+      .def_prop_ro("weight", &HeldOut::weight)
+      .def("error", &error_of, nb::arg("design"), nb::arg("support").noconvert(),
+           nb::arg("beta").noconvert());
   m.def("held_out", &make_held_out, nb::arg("tables"), nb::arg("parts").noconvert(),
         nb::arg("places").noconvert(), nb::keep_alive<0, 1>());
-  nb::class_<Folds>(m, "FoldFrontiers")
-      .def(nb::init<const nb::list&, const nb::list&, Parts*, double, const Vector<Index>&, double,
-                    int, int>(),
-           nb::arg("designs"), nb::arg("held_out"), nb::arg("parts").none(), nb::arg("ridge"),
-           nb::arg("forced").noconvert(), nb::arg("memory_bound"), nb::arg("threads"),
-           nb::arg("pass_threads"), nb::keep_alive<1, 4>())
-      .def("grow", &Folds::grow, nb::arg("max_size"), nb::arg("progress").none())
-      .def("judge", &Folds::judge);
+  nb::class_<PythonFolds>(m, "Folds")
+      .def(nb::init<const nb::list&, const nb::list&, Parts*, bool, double, const Vector<Index>&,
+                    double, int, int>(),
+           nb::arg("designs"), nb::arg("held_out"), nb::arg("parts").none(), nb::arg("sbr"),
+           nb::arg("ridge"), nb::arg("forced").noconvert(), nb::arg("memory_bound"),
+           nb::arg("threads"), nb::arg("pass_threads"), nb::keep_alive<1, 4>())
+      .def("search", &PythonFolds::search, nb::arg("max_size"), nb::arg("progress").none())
+      .def("judge", &PythonFolds::judge);
 }
 
 }  // namespace ellzero

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ellzero import _core
 
-__all__ = ["make_design", "make_engine", "thread_count"]
+__all__ = ["make_design", "make_engine", "make_part", "thread_count"]
 
 # For Gram columns; those in use are kept even beyond it.
 _CACHE_BYTES = 1e9
@@ -36,9 +36,7 @@ def make_design(
 ) -> _core.Design:
     """Wrap checked data, dense or CSC, float64 or float32, without copying it where it can be."""
     if not sparse.issparse(X):
-        if not X.flags.aligned or any(stride % X.itemsize for stride in X.strides):
-            X = np.ascontiguousarray(X)  # a field of a record, say
-        return _core.dense_design(X, y, sample_weight, fit_intercept, threads)
+        return _core.dense_design(_whole_strides(X), y, sample_weight, fit_intercept, threads)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -52,6 +50,25 @@ def make_design(
         fit_intercept,
         threads,
     )
+
+
+def make_part(
+    X: NDArray[np.floating],
+    rows: NDArray[np.int64],
+    y: NDArray[np.float64],
+    sample_weight: NDArray[np.float64] | None,
+    fit_intercept: bool,
+    threads: int,
+) -> _core.Design:
+    """Copy some rows of checked dense data; ``y`` and ``sample_weight`` are theirs."""
+    return _core.panel_design(_whole_strides(X), rows, y, sample_weight, fit_intercept, threads)
+
+
+def _whole_strides(X: NDArray[np.floating]) -> NDArray[np.floating]:
+    """Return X, or a copy where its entries do not lie whole numbers of them apart."""
+    if not X.flags.aligned or any(stride % X.itemsize for stride in X.strides):
+        return np.ascontiguousarray(X)  # a field of a record, say
+    return X
 
 
 def make_engine(

@@ -1,74 +1,78 @@
-"""The solutions of one fold as lam falls, and how each does on the rows held out."""
+"""The solutions of every fold as lam falls, and how each does on the rows held out."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero import _core
 from ellzero.regression._cv_curve import FoldPath
-from ellzero.regression._folds import Fold
+from ellzero.regression._folds import Folds
 from ellzero.regression._hull import Hull
-from ellzero.regression._problem import Problem
 
-__all__ = ["frontier_fold_paths", "sbr_fold_path"]
+__all__ = ["FoldModels", "FoldSearch"]
+
+_CACHE_BYTES = 1e9
 
 
-def frontier_fold_paths(folds: list[Fold], judged: list[Any], weight: float) -> list[FoldPath]:
-    """Return the solutions of every fold, from what ``_core.FoldFrontiers.judge`` says of them.
+class FoldModels(NamedTuple):
+    """What one fold has found."""
 
-    ``weight`` is that of all rows: prices are compared per unit of weight.
-    """
-    paths = []
-    for fold, (first, energies, errors, next_gain, _) in zip(folds, judged, strict=True):
-        next_energy = float(energies[-1]) - next_gain
-        hull = Hull(first, energies, next_energy, 1e-14 * 0.5 * fold.design.yy)
-        per_fold = weight / fold.design.weight
-        paths.append(
-            FoldPath(
-                hull.lambdas * per_fold,
-                hull.end * per_fold,
-                hull.sizes,
-                errors[hull.sizes - first],
-                fold.test_weight,
-            )
+    begins: NDArray[np.int64]  # where each model begins in `support`, and the end
+    support: NDArray[np.int64]  # the columns of the models, one after the other
+    energies: NDArray[np.float64]
+    errors: NDArray[np.float64]  # mean squared, on the rows held out
+    next_gain: float  # of a frontier: what one more variable would gain in the largest
+    lows: NDArray[np.float64]  # of SBR: the least lam that each is the solution at
+
+
+class FoldSearch:
+    """The search for the solutions of all folds, which can be carried on to larger sizes."""
+
+    def __init__(
+        self,
+        folds: Folds,
+        solver: str,
+        ridge: float,
+        forced: NDArray[np.int64],
+        workers: int,
+        threads: int,
+    ) -> None:
+        self.folds, self.solver = folds.usable, solver
+        self._weight = folds.whole.weight
+        self._core = _core.Folds(
+            [fold.design for fold in self.folds],
+            [fold.held_out for fold in self.folds],
+            None if folds.parts is None else folds.parts.core,
+            solver == "sbr",
+            ridge,
+            forced,
+            _CACHE_BYTES,
+            workers,
+            threads,
         )
-    return paths
 
+    def paths(self, max_size: int, progress: Callable[[int], None] | None) -> list[FoldPath]:
+        """Return the solutions of every fold among sizes up to ``max_size``.
 
-def sbr_fold_path(fold: Fold, problem: Problem, weight: float, max_size: int) -> FoldPath:
-    """Run SBR at every lam at which its decisions change, and judge where it stops."""
-    engine, mask = problem.engine, problem.forced_mask
-    supports: list[NDArray[np.int64]] = []
-    coefs: list[NDArray[np.float64]] = []
-    intercepts: list[float] = []
-    lows: list[float] = []
-    lam = np.inf
-    while True:
-        engine.move_to(problem.forced)
-        _, held_back, _, low, _ = engine.sbr(lam, mask, max_size, problem.progress)
-        if held_back >= 0:
-            break  # what it would do below is not known: max_size is in the way
-        support, beta, _, inverse_scale, mean, _, _ = engine.solution()
-        if supports and np.array_equal(support, supports[-1]):
-            lows[-1] = low
-        else:
-            supports.append(support)
-            coefs.append(beta * inverse_scale)
-            intercepts.append(fold.design.mean_y - float(mean @ coefs[-1]))
-            lows.append(low)
-        # A little below, by more than what gains are known to
-        lam = min(low * (1 - 1e-9), low - 2 * problem.least_gain)
-        if not lam > 0:
-            lows[-1] = 0.0
-            break
-    errors = fold.errors(supports, coefs, np.array(intercepts))
-    per_fold = weight / fold.design.weight
-    return FoldPath(
-        np.array(lows[:-1]) * per_fold,
-        lows[-1] * per_fold,
-        np.array([support.size for support in supports]),
-        errors,
-        fold.test_weight,
-    )
+        They are in terms of the lam of all rows: prices are compared per unit of weight.
+        """
+        self._core.search(max_size, progress)
+        self.models = [FoldModels(*fold) for fold in self._core.judge()]
+        return [self._path(place) for place in range(len(self.folds))]
+
+    def _path(self, place: int) -> FoldPath:
+        design, weight = self.folds[place].design, self.folds[place].held_out.weight
+        models = self.models[place]
+        sizes = np.diff(models.begins)
+        per_fold = self._weight / design.weight
+        if self.solver == "sbr":
+            lows = models.lows * per_fold
+            return FoldPath(lows[:-1], float(lows[-1]), sizes, models.errors, weight)
+        next_energy = float(models.energies[-1]) - models.next_gain
+        hull = Hull(int(sizes[0]), models.energies, next_energy, 1e-14 * 0.5 * design.yy)
+        errors = models.errors[hull.sizes - sizes[0]]
+        return FoldPath(hull.lambdas * per_fold, hull.end * per_fold, hull.sizes, errors, weight)

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
-from ellzero._engine import make_design, make_engine
-from ellzero.regression._problem import Problem
+from ellzero._engine import make_design, make_part
 
 __all__ = ["Data", "Fold", "Folds", "make_folds"]
 
 _Integers = NDArray[np.int64]
+_Splits = list[tuple[_Integers, _Integers]]
 # More parts than this and adding them up costs more than passes over X of the folds' own.
 _MOST_PARTS = 32
 _CACHE_BYTES = 1e9
 
 
 class Data(NamedTuple):
-    """A checked table, and what is common to all fits on its rows."""
+    """A checked table, dense or CSR, and what is common to all fits on its rows."""
 
     X: Any
     y: NDArray[np.float64]
@@ -35,22 +34,17 @@ class Data(NamedTuple):
         weight = None if self.sample_weight is None else self.sample_weight[which]
         return self._replace(X=self.X[which], y=self.y[which], sample_weight=weight)
 
-    def part(self, which: _Integers) -> _core.Design:
-        """Return the design of some of the rows, made for being one of several."""
-        if not isinstance(self.X, np.ndarray):
-            return self.rows(which).design()
-        X = self.X
-        if not X.flags.aligned or any(stride % X.itemsize for stride in X.strides):
-            X = np.ascontiguousarray(X)
-        weight = None if self.sample_weight is None else self.sample_weight[which]
-        return _core.panel_design(
-            X, which, self.y[which], weight, self.fit_intercept, self.threads
-        )
-
     def design(self) -> _core.Design:
         """Return the design of all rows."""
         X = self.X if isinstance(self.X, np.ndarray) else self.X.tocsc()
         return make_design(X, self.y, self.sample_weight, self.fit_intercept, self.threads)
+
+    def part(self, which: _Integers) -> _core.Design:
+        """Return the design of some of the rows, few of many."""
+        if not isinstance(self.X, np.ndarray):
+            return self.rows(which).design()
+        weight = None if self.sample_weight is None else self.sample_weight[which]
+        return make_part(self.X, which, self.y[which], weight, self.fit_intercept, self.threads)
 
 
 class Fold(NamedTuple):
@@ -58,95 +52,114 @@ class Fold(NamedTuple):
 
     design: _core.Design
     held_out: _core.HeldOut
-    test: Data
-    test_weight: float
 
-    def problem(
-        self,
-        ridge: float,
-        forced: _Integers,
-        names: Any,
-        progress: Callable[[int], None] | None,
-        threads: int,
-    ) -> Problem:
-        """Put an engine on the training rows and insert the forced columns."""
-        engine = make_engine(self.design, ridge, threads)
-        engine.move_to(forced)
-        return Problem(engine, self.design, forced, names, progress)
 
-    def errors(
-        self, supports: list[_Integers], coefs: list[NDArray[np.float64]], intercepts: Any
-    ) -> NDArray[np.float64]:
-        """Return the mean squared error of each model on the test rows, in squared units of y."""
-        columns = np.unique(np.concatenate(supports)) if supports else np.empty(0, np.int64)
-        table = np.zeros((len(supports), len(columns)))
-        for row, support, coef in zip(table, supports, coefs, strict=True):
-            row[np.searchsorted(columns, support)] = coef
-        X = self.test.X[:, columns]
-        X = X if isinstance(X, np.ndarray) else X.toarray()
-        # einsum, since the bits of a BLAS product depend on its number of threads
-        residual = self.test.y - intercepts[:, None] - np.einsum("mj,ij->mi", table, X)
-        errors: NDArray[np.float64] = np.average(
-            residual**2, axis=1, weights=self.test.sample_weight
-        )
-        return errors
+class _Parts(NamedTuple):
+    """Rows that are in the training sets of the same folds, part by part."""
+
+    tables: list[_core.Design]
+    core: _core.Parts
+    trained_on: NDArray[np.bool_]  # by part and split
+    part_of: _Integers  # by row
+    place: _Integers  # of each row in its part
+
+    def fold(self, trained_on: NDArray[np.bool_], test: _Integers) -> Fold:
+        """Return the fold that trains on some of the parts."""
+        design = _core.pooled_design(self.core, np.flatnonzero(trained_on))
+        return Fold(design, _core.held_out(self.tables, self.part_of[test], self.place[test]))
 
 
 class Folds(NamedTuple):
-    """All folds, and all rows."""
+    """The folds that have rows of some weight to train and to test on, and all rows."""
 
-    folds: list[Fold]
-    parts: _core.Parts | None  # what their designs are pools of
+    data: Data
+    splits: _Splits
+    folds: list[Fold | None]  # one a split
+    parts: _Parts | None  # what their designs are pools of
     whole: _core.Design
 
+    @property
+    def usable(self) -> list[Fold]:
+        """The folds whose test rows weigh anything."""
+        return [fold for fold in self.folds if fold is not None and fold.held_out.weight > 0]
 
-def make_folds(data: Data, splits: list[tuple[_Integers, _Integers]]) -> Folds:
+    def inside(self, place: int) -> Folds | None:
+        """Return the other folds less the test rows of one, on its training rows; None if none.
+
+        They need no further pass over X where folds share their parts.
+        """
+        outer, (train, _) = self.folds[place], self.splits[place]
+        others = [split for g, split in enumerate(self.splits) if g != place]
+        if outer is None:
+            return None
+        if self.parts is None:
+            number = np.full(len(self.data.y), -1)
+            number[train] = np.arange(len(train))
+            inner = [(number[a], number[b]) for a, b in others]
+            inner = [(a[a >= 0], b[b >= 0]) for a, b in inner]
+            inner = [split for split in inner if len(split[0]) and len(split[1])]
+            made = make_folds(self.data.rows(train), inner) if inner else None
+        else:
+            of_outer = self.parts.trained_on[:, place]
+            of_others = np.delete(self.parts.trained_on, place, axis=1).T
+            folds: list[Fold | None] = []
+            for of_fold, (_, test) in zip(of_others, others, strict=True):
+                which, test = of_outer & of_fold, test[of_outer[self.parts.part_of[test]]]
+                folds.append(self.parts.fold(which, test) if which.any() and len(test) else None)
+            made = self._replace(splits=others, folds=folds, whole=outer.design)
+        if made is None:
+            return None
+        sound = [fold if fold and fold.design.weight > 0 else None for fold in made.folds]
+        made = made._replace(folds=sound)
+        return made if made.usable else None
+
+
+def make_folds(data: Data, splits: _Splits) -> Folds:
     """Return the folds and the design of all rows.
 
     Rows that are in the training sets of the same folds make up a part. If parts are few, the
     statistics of each are computed once and added up for every fold that trains on it.
     """
-    if not isinstance(data.X, np.ndarray):
-        data = data._replace(X=data.X.tocsr())
+    parts = _make_parts(data, splits)
+    folds: list[Fold | None]
+    if parts is None:
+        whole = data.design()
+        nowhere = np.zeros(len(data.y), dtype=np.int64)
+        folds = [
+            Fold(data.rows(train).design(), _core.held_out([whole], nowhere[: len(test)], test))
+            for train, test in splits
+        ]
+    else:
+        whole = _core.pooled_design(parts.core, np.arange(len(parts.tables)))
+        folds = [
+            parts.fold(which, test)
+            for which, (_, test) in zip(parts.trained_on.T, splits, strict=True)
+        ]
+    return Folds(data, splits, folds, parts, whole)
+
+
+def _make_parts(data: Data, splits: _Splits) -> _Parts | None:
+    """Cut the rows into parts; None if they are many, or no part of them can stand alone."""
     n = len(data.y)
     member = np.zeros((len(splits), n), dtype=bool)
     for mask, (train, _) in zip(member, splits, strict=True):
         mask[train] = True
-    part_of, patterns = _distinct_columns(member)
-    distinct = all(
-        np.count_nonzero(mask) == len(train)
-        for mask, (train, _) in zip(member, splits, strict=True)
+        if np.count_nonzero(mask) < len(train):
+            return None  # rows that count twice
+    packed = np.ascontiguousarray(np.packbits(member, axis=0).T)
+    _, first, part_of = np.unique(
+        packed.view(f"V{packed.shape[1]}").reshape(-1), return_index=True, return_inverse=True
     )
-    parts, tables, place = None, [], np.arange(n)
-    if len(patterns) <= _MOST_PARTS and distinct:
-        # Where the numbers of a part alone are too small to be squared, whole folds may be fine.
-        with contextlib.suppress(ValueError):
-            rows = [np.flatnonzero(part_of == b) for b in range(len(patterns))]
-            tables = [data.part(r) for r in rows]
-            parts = _core.make_parts(tables, _CACHE_BYTES)
-            for r in rows:
-                place[r] = np.arange(len(r))
-    if parts is None:
-        designs = [data.rows(train).design() for train, _ in splits]
-        whole = data.design()
-        tables, part_of, place = [whole], np.zeros(n, dtype=np.int64), np.arange(n)
-    else:
-        designs = [
-            _core.pooled_design(parts, np.flatnonzero(trained_on)) for trained_on in patterns.T
-        ]
-        whole = _core.pooled_design(parts, np.arange(len(patterns)))
-    folds = []
-    for design, (_, test) in zip(designs, splits, strict=True):
-        held_out = _core.held_out(tables, part_of[test], place[test])
-        folds.append(Fold(design, held_out, data.rows(test), held_out.weight))
-    return Folds(folds, parts, whole)
-
-
-def _distinct_columns(table: NDArray[np.bool_]) -> tuple[_Integers, NDArray[np.bool_]]:
-    """Number the distinct columns: return the number of each, and those numbered, a row each."""
-    packed = np.ascontiguousarray(np.packbits(table, axis=0).T)
-    keys = packed.view([("", packed.dtype, (packed.shape[1],))]).reshape(-1)
-    _, first, number = np.unique(
-        keys.view(f"V{packed.shape[1]}"), return_index=True, return_inverse=True
-    )
-    return number.reshape(-1), table[:, first].T
+    if len(first) > _MOST_PARTS:
+        return None
+    part_of = part_of.reshape(-1).astype(np.int64, copy=False)
+    rows = [np.flatnonzero(part_of == b) for b in range(len(first))]
+    place = np.empty(n, dtype=np.int64)
+    for which in rows:
+        place[which] = np.arange(len(which))
+    # Where the numbers of a part alone are too small to be squared, whole folds may be fine.
+    with contextlib.suppress(ValueError):
+        tables = [data.part(which) for which in rows]
+        core = _core.make_parts(tables, _CACHE_BYTES)
+        return _Parts(tables, core, np.ascontiguousarray(member[:, first].T), part_of, place)
+    return None

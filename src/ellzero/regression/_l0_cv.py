@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import threading
 import warnings
 from collections.abc import Callable
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ellzero import _core
 from ellzero._columns import resolve_columns
-from ellzero._engine import thread_count
+from ellzero._engine import make_engine, thread_count
 from ellzero._progress import progress_printer
 from ellzero._sklearn import (
     UNUSED,
@@ -29,13 +25,13 @@ from ellzero._sklearn import (
     make_splitter,
     splitter_routing,
 )
-from ellzero.regression._cv_curve import Curve, FoldPath, make_curve
+from ellzero.regression._cv_curve import Curve, make_curve
 from ellzero.regression._fitted import FittedSelection
-from ellzero.regression._fold_paths import frontier_fold_paths, sbr_fold_path
+from ellzero.regression._fold_paths import FoldSearch
 from ellzero.regression._folds import Data, Folds, make_folds
 from ellzero.regression._frontier import Frontier
 from ellzero.regression._growth import GrowingFrontier
-from ellzero.regression._problem import largest_size, make_problem_on, to_float
+from ellzero.regression._problem import Problem, largest_size, make_problem_on, to_float
 from ellzero.regression._searches import search_at
 
 if TYPE_CHECKING:
@@ -219,37 +215,26 @@ class L0RegressorCV(FittedSelection):
         splitter = make_splitter(self.cv, self.random_state)
         splits = make_splits(self, splitter, X, y, sample_weight, groups)
 
-        data = Data(X, y, sample_weight, self.fit_intercept, thread_count())
-        folds = make_folds(data, splits)
-        folds = folds._replace(folds=[fold for fold in folds.folds if fold.test_weight > 0])
-        whole = folds.whole
-        if not folds.folds or any(not fold.design.weight > 0 for fold in folds.folds):
+        if not isinstance(X, np.ndarray):
+            X = X.tocsr()
+        folds = make_folds(Data(X, y, sample_weight, self.fit_intercept, thread_count()), splits)
+        if not folds.usable or any(not fold.design.weight > 0 for fold in folds.usable):
             raise ValueError("sample_weight must not be zero for all rows that a fold trains on.")
+        whole = folds.whole
         progress = progress_printer("L0RegressorCV", self.verbose)
         for name in ("frontier_", "nested_score_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        self.max_size_ = 0
-        curves = [self._curve(folds, ridge, forced, names, progress) for ridge in ridges]
-        best = int(np.argmin([curve.mean_error.min() for curve in curves]))
-        self.ridge_, curve = ridges[best], curves[best]
-        places = {"min": curve.best(), "1se": curve.within_one_se()}
-        self._marks = {rule: (curve.middle(i), curve.mean_size[i]) for rule, i in places.items()}
-        chosen, lam = places[self.rule], self._marks[self.rule][0]
-        self.cv_results_ = _tabulate(ridges, curves, whole.yy / whole.weight)
+        choice = self._choose(folds, ridges, forced, progress)
+        curve, lam = choice.curves[choice.place], choice.marks[self.rule][0]
+        chosen_size = choice.marks[self.rule][1]
+        self.max_size_, self.ridge_, self._marks = choice.max_size, choice.ridge, choice.marks
+        self.cv_results_ = _tabulate(ridges, choice.curves, whole.yy / whole.weight)
 
-        problem = make_problem_on(whole, self.ridge_, forced, names, progress, data.threads)
-        largest = (
-            X.shape[1] if self.max_size is None else largest_size(self.max_size, forced, X.shape[1])
-        )
-        if self.solver == "frontier":
-            growing = GrowingFrontier(problem, swaps=True)
-            growing.cover(lam, largest)
+        problem = make_problem_on(whole, self.ridge_, forced, names, progress, thread_count())
+        growing, certificate = self._solve(problem, lam)
+        if growing is not None:
             self.frontier_ = Frontier(growing)
             growing.core.visit(growing.hull.size_at(lam))
-            certificate = "no insertion, removal or swap improves it"
-        else:
-            search = search_at(problem, "sbr", lam, largest)
-            certificate = search.certificate
         self._store(problem.engine.solution(), whole, forced, lam)
         self.certificate_ = (
             f"the error is least at lam_ among sizes up to {self.max_size_}; {certificate}"
@@ -258,134 +243,109 @@ class L0RegressorCV(FittedSelection):
             f"{self.max_size_}; {certificate}"
         )
         # What larger models would do is not known; as far as None goes, it would be.
-        far = self._far_beyond(curve.mean_size[chosen], forced.size)
+        far = self._far_beyond(chosen_size, forced.size)
         if self.max_size is not None and curve.lam_low[-1] > 0 and self.max_size <= far:
             warnings.warn(
                 f"L0RegressorCV: max_size={self.max_size} is not far beyond the "
-                f"{curve.mean_size[chosen]:.1f} variables that the folds chose on average; a "
+                f"{chosen_size:.1f} variables that the folds chose on average; a "
                 "larger one may give a better model.",
                 ConvergenceWarning,
                 stacklevel=2,
             )
         if self.nested:
-            self.nested_score_ = self._nested_error(X, y, sample_weight, forced, splits)
+            self.nested_score_ = self._nested_error(folds, ridges, forced, progress)
         return self
+
+    def _choose(
+        self,
+        folds: Folds,
+        ridges: list[float],
+        forced: NDArray[np.int64],
+        progress: Callable[[int], None] | None,
+    ) -> _Choice:
+        """Compute the curve of every ridge; the ridge of least error is chosen."""
+        curves, sizes = zip(
+            *[self._curve(folds, ridge, forced, progress) for ridge in ridges], strict=True
+        )
+        place = int(np.argmin([curve.mean_error.min() for curve in curves]))
+        curve = curves[place]
+        places = {"min": curve.best(), "1se": curve.within_one_se()}
+        marks = {
+            rule: (curve.middle(i), float(curve.mean_size[i])) for rule, i in places.items()
+        }
+        return _Choice(list(curves), place, ridges[place], marks, max(sizes))
 
     def _curve(
         self,
         folds: Folds,
         ridge: float,
         forced: NDArray[np.int64],
-        names: Any,
         progress: Callable[[int], None] | None,
-    ) -> Curve:
-        """Compute the error for one ridge, growing until it has long been rising."""
-        stop = threading.Event()
+    ) -> tuple[Curve, int]:
+        """Compute the error for one ridge, growing until it has long been rising.
 
-        def report(size: int) -> None:
-            if stop.is_set():
-                raise KeyboardInterrupt
-            if progress is not None:
-                progress(size)
-
-        workers = effective_n_jobs(self.n_jobs)
-        threads = max(1, thread_count() // workers)
-        whole = folds.whole
-        p = int(whole.columns)
-        half = max(40, int(min(fold.design.weight for fold in folds.folds) / 2))
+        Returns the size it has come to as well.
+        """
+        whole, p = folds.whole, folds.whole.columns
+        workers = max(1, min(effective_n_jobs(self.n_jobs), len(folds.usable)))
+        threads = thread_count() if folds.parts is not None else max(1, thread_count() // workers)
+        search = FoldSearch(folds, self.solver, ridge, forced, workers, threads)
+        half = max(40, int(min(fold.design.weight for fold in folds.usable) / 2))
         most = min(p, forced.size + half)
         size = min(most, forced.size + _FIRST_SIZE)
         if self.max_size is not None:
             size = most = largest_size(self.max_size, forced, p)
-
-        if self.solver == "frontier":
-            frontiers = _core.FoldFrontiers(
-                [fold.design for fold in folds.folds],
-                [fold.held_out for fold in folds.folds],
-                folds.parts,
-                ridge,
-                forced,
-                1e9,
-                workers,
-                threads,
-            )
-        else:
-            problems = [
-                fold.problem(ridge, forced, names, report if workers > 1 else progress, threads)
-                for fold in folds.folds
-            ]
-
-        def path(place: int) -> FoldPath:
-            return sbr_fold_path(folds.folds[place], problems[place], whole.weight, size)
-
         while True:
-            if self.solver == "frontier":
-                frontiers.grow(size, progress)
-                paths = frontier_fold_paths(folds.folds, frontiers.judge(), whole.weight)
-            else:
-                paths = self._map(path, len(folds.folds), stop)
-            self.max_size_ = max(self.max_size_, size)
+            paths = search.paths(size, progress)
             lowest = max(int(path.sizes[np.argmin(path.errors)]) for path in paths)
             wanted = self._far_beyond(lowest, forced.size) + 10
             if size >= most or size >= wanted or all(path.end == 0 for path in paths):
-                return make_curve(paths, 1e-12 * whole.yy / whole.weight)
+                return make_curve(paths, 1e-12 * whole.yy / whole.weight), size
             size = min(most, max(wanted, size + 10))
+
+    def _solve(self, problem: Problem, lam: float) -> tuple[GrowingFrontier | None, str]:
+        """Look for the solution at ``lam`` on all rows; the engine is left there.
+
+        Returns the frontier, if there is one, and what is known of the solution.
+        """
+        p = problem.design.columns
+        largest = p if self.max_size is None else largest_size(self.max_size, problem.forced, p)
+        if self.solver == "sbr":
+            return None, search_at(problem, "sbr", lam, largest).certificate
+        growing = GrowingFrontier(problem, swaps=True)
+        growing.cover(lam, largest)
+        growing.core.visit(growing.hull.size_at(lam))
+        return growing, "no insertion, removal or swap improves it"
 
     @staticmethod
     def _far_beyond(size: float, n_forced: int) -> int:
         """Return twice a size, not counting the forced columns."""
         return int(np.ceil(n_forced + 2 * (size - n_forced) - 1e-9))
 
-    def _map(
-        self, function: Callable[[int], FoldPath], count: int, stop: threading.Event
-    ) -> list[FoldPath]:
-        """Call the function for every fold, in threads; they leave when ``stop`` is set."""
-        workers = min(effective_n_jobs(self.n_jobs), count)
-        if workers <= 1:
-            return [function(place) for place in range(count)]
-        with ThreadPoolExecutor(workers) as pool:
-            futures = [pool.submit(function, place) for place in range(count)]
-            try:
-                # Waiting a little at a time, a KeyboardInterrupt is seen at once.
-                while wait(futures, 0.05, FIRST_EXCEPTION).not_done:
-                    if any(future.done() and future.exception() for future in futures):
-                        break
-                return [future.result() for future in futures]
-            except BaseException:
-                stop.set()
-                for future in futures:
-                    future.cancel()
-                raise
-
     def _nested_error(
         self,
-        X: Any,
-        y: NDArray[np.float64],
-        sample_weight: NDArray[np.float64] | None,
+        folds: Folds,
+        ridges: list[float],
         forced: NDArray[np.int64],
-        splits: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
+        progress: Callable[[int], None] | None,
     ) -> float:
         """Return the error on each fold's test rows of the procedure on its training rows.
 
         Inside, the other folds are those of the procedure, less the rows left out.
         """
-        if not isinstance(X, np.ndarray):
-            X = X.tocsr()
-        weights = np.ones(len(y)) if sample_weight is None else sample_weight
         errors, shares = [], []
-        for f, (train, test) in enumerate(splits):
-            place = np.full(len(y), -1)
-            place[train] = np.arange(len(train))
-            inner = [[place[rows] for rows in split] for g, split in enumerate(splits) if g != f]
-            inner = [[rows[rows >= 0] for rows in split] for split in inner]
-            inner = [split for split in inner if all(weights[train][rows].any() for rows in split)]
-            if not inner or not weights[test].any():
+        for place, fold in enumerate(folds.folds):
+            inner = folds.inside(place)
+            if fold is None or inner is None or not fold.held_out.weight > 0:
                 continue
-            model = clone(self).set_params(nested=False, cv=inner, always_include=forced)
-            model.fit(X[train], y[train], weights[train])
-            residual = y[test] - model.predict(X[test])
-            errors.append(np.average(residual**2, weights=weights[test]))
-            shares.append(weights[test].sum())
+            choice = self._choose(inner, ridges, forced, progress)
+            engine = make_engine(fold.design, choice.ridge, thread_count())
+            engine.move_to(forced)
+            problem = Problem(engine, fold.design, forced, None, progress)
+            self._solve(problem, choice.marks[self.rule][0])
+            support, beta, *_ = engine.solution()
+            errors.append(fold.held_out.error(fold.design, support, beta))
+            shares.append(fold.held_out.weight)
         if not errors:
             raise ValueError("nested=True needs folds that train on the test rows of others.")
         return float(np.average(errors, weights=shares))
@@ -424,6 +384,16 @@ class L0RegressorCV(FittedSelection):
 
         check_is_fitted(self)
         return draw_cv_curve(self, ax=ax)
+
+
+class _Choice(NamedTuple):
+    """What cross-validation says."""
+
+    curves: list[Curve]  # one a ridge
+    place: int  # of the ridge chosen
+    ridge: float
+    marks: dict[str, tuple[float, float]]  # by rule: lam, and the mean size there
+    max_size: int  # the largest that was looked at
 
 
 def _check_ridges(ridge: Any) -> list[float]:
