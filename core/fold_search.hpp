@@ -3,7 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -101,23 +101,25 @@ class FrontierSearch final : public FoldSearch {
 
  private:
   // What solve() says of a model that needs no refinement, but for costs of removal.
-  Solution solution_of(const Frontier::Model& model) const {
+  Solution solution_of(const Frontier::Model& model) {
     const std::size_t k = model.support.size();
-    std::vector<std::pair<Index, double>> sorted(k);
     Solution solution;
+    sorted_.resize(k);
     for (std::size_t s = 0; s < k; ++s) {
-      sorted[s] = {model.support[s], model.beta[s]};
+      sorted_[s] = {model.support[s], model.beta[s]};
       solution.ridge_energy += 0.5 * ridge_ * model.beta[s] * model.beta[s];
     }
-    std::sort(sorted.begin(), sorted.end());
+    std::sort(sorted_.begin(), sorted_.end());
     solution.rss = std::max(0.0, 2 * (model.energy - solution.ridge_energy));
-    for (const auto& [column, beta] : sorted) {
-      solution.support.push_back(column);
-      solution.beta.push_back(beta);
+    solution.support.resize(k);
+    solution.beta.resize(k);
+    for (std::size_t s = 0; s < k; ++s) {
+      std::tie(solution.support[s], solution.beta[s]) = sorted_[s];
     }
     return solution;
   }
 
+  std::vector<std::pair<Index, double>> sorted_;  // room to work in
   Frontier frontier_;
   Index max_size_ = 0;
 };

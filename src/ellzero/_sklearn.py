@@ -71,6 +71,11 @@ def check_fit_input(
     constraints = estimator._parameter_constraints
     values = {name: getattr(estimator, name) for name in constraints}
     check_parameters(type(estimator).__name__, constraints, **values)
+    if sample_weight is None and _is_plain(X, 2) and _is_plain(y, 1) and len(X) == len(y):
+        # What validate_data notes down of a table without names
+        estimator.n_features_in_ = X.shape[1]
+        estimator.__dict__.pop("feature_names_in_", None)
+        return X, y, None
     return _check_data(estimator, X, y, sample_weight)
 
 
