@@ -82,8 +82,7 @@ class Folds {
     std::vector<Judged> out(folds_.size());
     each(folds_.size(), [&](Index f, const Context& context) {
       out[f].found = searches_[f]->found(context);
-      out[f].errors =
-          folds_[f].held_out->errors(*folds_[f].design, out[f].found.models, context);
+      out[f].errors = folds_[f].held_out->errors(*folds_[f].design, out[f].found.models, context);
     });
     return out;
   }

@@ -80,9 +80,7 @@ class Frontier {
     }
     sweep_ = {};
   }
-  void close(const Context& context, const Progress& progress) {
-    close(false, context, progress);
-  }
+  void close(const Context& context, const Progress& progress) { close(false, context, progress); }
   // Ends the table before the first size that is not known, or worse than the one before it: the
   // rank is less than that, but for columns too near to dependence to tell.
   void cut() {

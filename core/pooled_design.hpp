@@ -103,8 +103,8 @@ class Parts {
     const Index p = columns();
     const double column_bytes = 8.0 * static_cast<double>(count() * std::max<Index>(p, 1));
     bound_ = std::max<std::size_t>(kBlockColumns, std::min(memory_bound_bytes / column_bytes, 1e9));
-    slab_columns_ = std::clamp<Index>(static_cast<Index>(kSlabBytes / column_bytes), 1,
-                                       std::max<Index>(p, 1));
+    slab_columns_ =
+        std::clamp<Index>(static_cast<Index>(kSlabBytes / column_bytes), 1, std::max<Index>(p, 1));
     unit_.assign(p, 0);
     share_.assign(count() * p, 0);
     const PooledMoments moments(parts_);

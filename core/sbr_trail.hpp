@@ -34,8 +34,7 @@ class SbrTrail {
   bool next(const Context& context, const Progress& progress) {
     if (ended_) return false;
     while (!decisions_.empty() && lowest_kept() > lam_) undo();
-    const SbrRun run =
-        run_sbr(support_, lam_, limits_, floor_, context, progress, &decisions_);
+    const SbrRun run = run_sbr(support_, lam_, limits_, floor_, context, progress, &decisions_);
     if (run.held_back.column >= 0) {  // what it would do is not known
       ended_ = true;
       return false;

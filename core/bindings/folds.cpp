@@ -4,7 +4,6 @@
 
 #include <nanobind/stl/unique_ptr.h>
 
-
 namespace ellzero {
 namespace {
 

@@ -33,6 +33,14 @@ def dense_design(
     centred: bool,
     threads: int,
 ) -> Design: ...
+def panel_design(
+    x: NDArray[np.floating],
+    rows: _Integers,
+    y: _Floats,
+    weights: _Floats | None,
+    centred: bool,
+    threads: int,
+) -> Design: ...
 def sparse_design(
     values: NDArray[np.floating],
     row_of: NDArray[np.integer],
@@ -52,6 +60,31 @@ class Parts:
 
 def make_parts(designs: list[Design], memory_bound: float) -> Parts: ...
 def pooled_design(parts: Parts, which: _Integers) -> Design: ...
+
+class HeldOut:
+    @property
+    def weight(self) -> float: ...
+    def error(self, design: Design, support: _Integers, beta: _Floats) -> float: ...
+
+def held_out(tables: list[Design], parts: _Integers, places: _Integers) -> HeldOut: ...
+
+class Folds:
+    def __init__(
+        self,
+        designs: list[Design],
+        held_out: list[HeldOut],
+        parts: Parts | None,
+        sbr: bool,
+        ridge: float,
+        forced: _Integers,
+        memory_bound: float,
+        threads: int,
+        pass_threads: int,
+    ) -> None: ...
+    def search(self, max_size: int, progress: Callable[[int], None] | None) -> None: ...
+    def judge(
+        self,
+    ) -> list[tuple[_Integers, _Integers, _Floats, _Floats, float, _Floats]]: ...
 
 class Engine:
     def __init__(

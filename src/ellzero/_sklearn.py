@@ -185,8 +185,10 @@ def make_splits(
         (_row_indices(train, len(y)), _row_indices(test, len(y)))
         for train, test in splitter.split(X, y, **arguments)
     ]
-    if not splits or any(len(train) == 0 or len(test) == 0 for train, test in splits):
-        raise ValueError("cv must give at least one split, each with rows to train and to test on.")
+    if not splits:
+        raise ValueError("cv gives no split; a generator does so once only: give a list.")
+    if any(len(train) == 0 or len(test) == 0 for train, test in splits):
+        raise ValueError("cv must give rows to train on and rows to test on in every split.")
     return splits
 
 

@@ -85,6 +85,18 @@ def test_a_thousand_flips_agree_with_a_fresh_start(rng, ridge, n_factors):
     assert_same_state(engine, stand(engine_on(X, y, ridge), engine.members), 1e-9)
 
 
+@pytest.mark.parametrize("cache_bytes", [1e9, 1e3], ids=["roomy", "tight"])
+@pytest.mark.parametrize("p", [15, 700])
+def test_moves_of_many_flips_agree_with_a_fresh_start(rng, p, cache_bytes):
+    X, y = problem(4, n=60, p=p)
+    engine = engine_on(X, y, 0.1, cache_bytes=cache_bytes)
+    for size in rng.integers(0, 9, size=40):
+        stand(engine, rng.permutation(p)[:size])
+        kept = rng.permutation(engine.members)[: size // 2]
+        stand(engine, np.union1d(kept, rng.integers(0, p, size=3)))
+        assert_same_state(engine, stand(engine_on(X, y, 0.1), engine.members), 1e-9)
+
+
 def test_a_thousand_flips_among_nearly_equal_columns(rng):
     X, y = problem(3, p=8)
     X = np.hstack([X, X[:, :4] + 1e-4 * rng.normal(size=(40, 4)) / np.sqrt(40)])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from ellzero import _core
-from ellzero._engine import make_design, make_engine
+from ellzero._engine import make_design, make_engine, make_part
 
 
 def split(X, y, weights, sizes, intercept):
@@ -95,3 +95,56 @@ def test_every_pool_shares_the_passes(rng):
         which = np.setdiff1d(np.arange(6), [left_out])
         make_engine(_core.pooled_design(parts, which), 0.0, 1).gram_columns(np.arange(12))
     assert parts.passes == 1
+
+
+@given(
+    seed=st.integers(0, 1000),
+    n=st.integers(2, 600),
+    p=st.integers(1, 30),
+    weighted=st.booleans(),
+    intercept=st.booleans(),
+    dtype=st.sampled_from([np.float64, np.float32]),
+)
+def test_rows_in_panels_are_the_rows(seed, n, p, weighted, intercept, dtype):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p)) * 10.0 ** rng.uniform(-3, 3, size=p) + 3 * rng.normal(size=p)
+    X = X.astype(dtype)
+    rows = rng.permutation(n)[: rng.integers(2, n + 1)]
+    y = rng.normal(size=len(rows)) + 3
+    weights = rng.integers(1, 4, size=len(rows)).astype(float) if weighted else None
+    part = make_part(X, rows, y, weights, intercept, 1)
+    whole = make_design(np.ascontiguousarray(X[rows]), y, weights, intercept, 1)
+    assert_same(part, whole, rtol=1e-10)
+
+
+def test_bits_of_panels_do_not_depend_on_layout_block_or_threads(rng):
+    X, y, rows = rng.normal(size=(300, 37)), rng.normal(size=300), np.arange(300)
+    part = make_part(X, rows, y, None, True, 1)
+    expected = make_engine(part, 0.0, 1).gram_columns(np.arange(16))
+    turned = make_part(np.asfortranarray(X), rows, y, None, True, 2)
+    np.testing.assert_array_equal(make_engine(turned, 0.0, 2).gram_columns(np.arange(16)), expected)
+    for width in (1, 2, 3, 4, 5, 7):
+        some = make_engine(part, 0.0, 1).gram_columns(np.arange(width))
+        np.testing.assert_array_equal(some, expected[:width])
+
+
+def test_columns_of_panels_that_can_not_be_squared(rng):
+    X, y = rng.normal(size=(40, 9)) * [1e150, 1e-150, 1, 1, 1, 1, 1, 1, 1e-160], rng.normal(size=40)
+    X[:, 4], X[:, 5] = 0, 7
+    part = make_part(X, np.arange(40), y, None, True, 1)
+    assert_same(part, make_design(X, y, None, True, 1), rtol=1e-12)
+    assert (part.inverse_scale[[4, 5]] == 0).all()
+
+
+def test_an_error_on_rows_held_out(rng):
+    X, y = rng.normal(size=(30, 4)) + 1e8, rng.normal(size=30)
+    w = rng.random(30)
+    tables = [make_part(X, rows, y[rows], w[rows], True, 1) for rows in np.split(np.arange(30), 3)]
+    held_out = _core.held_out(tables, np.array([2, 0, 0]), np.array([5, 1, 9]))
+    rows = np.array([25, 1, 9])
+    design = _core.pooled_design(_core.make_parts(tables, 1e9), np.arange(3))
+    support, beta = np.array([1, 3]), np.array([0.5, -2.0])
+    Z = (X[np.ix_(rows, support)] - design.mean[support]) * design.inverse_scale[support]
+    expected = np.average((y[rows] - design.mean_y - Z @ beta) ** 2, weights=w[rows])
+    assert held_out.error(design, support, beta) == pytest.approx(expected, rel=1e-12)
+    assert held_out.weight == pytest.approx(w[rows].sum())

@@ -25,6 +25,8 @@ from sklearn.preprocessing import StandardScaler
 
 from ellzero import L0RegressorCV, l0_frontier
 from ellzero.datasets import load_diabetes_interactions, make_collinear
+from ellzero.regression._fold_paths import FoldSearch
+from ellzero.regression._folds import Data, make_folds
 
 
 def problem(seed=0, n=48, p=12):
@@ -114,6 +116,72 @@ def test_the_curve_is_that_of_literal_cross_validation(name, solver):
             assert row["mean_size"] == pytest.approx(np.average(sizes, weights=test_weight))
 
 
+def search(X, y, splits, solver, max_size, weights=None, workers=1, forced=()):
+    folds = make_folds(Data(X, y, weights, True, 1), splits)
+    forced = np.array(forced, dtype=np.int64)
+    found = FoldSearch(folds, solver, 0.0, forced, workers, 1)
+    found.paths(max_size, None)
+    return found.models
+
+
+# The second has too many columns for all their products to be made at once.
+WIDE = {"n": 150, "p": 400}
+
+
+@pytest.mark.parametrize("name", ["dense", "weighted", "time series", "repeated", "wide"])
+def test_every_support_of_every_fold_is_that_of_the_frontier_without_swaps(name):
+    if name == "wide":
+        X, y, options, given = *problem(0, **WIDE), {"cv": 5}, {}
+    else:
+        X, y, options, given = cases()[name]
+    cv = KFold(options["cv"]) if isinstance(options["cv"], int) else options["cv"]
+    weights = given.get("sample_weight")
+    splits = list(cv.split(X, y))
+    found = search(X, y, splits, "frontier", 9, weights)
+    for (train, test), models in zip(splits, found, strict=True):
+        w = None if weights is None else weights[train]
+        literal = l0_frontier(X[train], y[train], max_size=9, swaps=False, sample_weight=w)
+        supports = np.split(models.support, models.begins[1:-1])
+        for size, support, error in zip(literal.sizes, supports, models.errors, strict=True):
+            model = literal.at(size=int(size))
+            assert support.tolist() == model.support.tolist()
+            residual = y[test] - X[test] @ model.coef - model.intercept
+            weight = None if weights is None else weights[test]
+            assert error == pytest.approx(np.average(residual**2, weights=weight), rel=1e-8)
+        np.testing.assert_allclose(models.energies, literal.energies, rtol=1e-8)
+
+
+@pytest.mark.parametrize("solver", ["frontier", "sbr"])
+@pytest.mark.parametrize("shape", [{}, WIDE], ids=["small", "wide"])
+def test_a_fold_finds_the_same_alone(solver, shape):
+    X, y = problem(1, **shape)
+    splits = list(KFold(5).split(X))
+    together = search(X, y, splits, solver, 12, forced=[3])
+    in_threads = search(X, y, splits, solver, 12, forced=[3], workers=3)
+    folds = make_folds(Data(X, y, None, True, 1), splits)
+    for place, (fold, threaded) in enumerate(zip(together, in_threads, strict=True)):
+        only = folds._replace(folds=folds.folds[place : place + 1])
+        alone = FoldSearch(only, solver, 0.0, np.array([3]), 1, 1)
+        alone.paths(12, None)
+        for expected, one, other in zip(fold, alone.models[0], threaded, strict=True):
+            np.testing.assert_array_equal(one, expected)
+            np.testing.assert_array_equal(other, expected)
+
+
+def test_a_search_can_be_carried_on():
+    X, y = problem(2, **WIDE)
+    folds = make_folds(Data(X, y, None, True, 1), list(KFold(4).split(X)))
+    for solver in ("frontier", "sbr"):
+        nothing = np.empty(0, dtype=np.int64)
+        step = FoldSearch(folds, solver, 0.0, nothing, 1, 1)
+        step.paths(5, None)
+        step.paths(10, None)
+        for models in step.models:
+            assert (np.diff(models.begins) <= 10).all()
+            assert len(models.errors) > 5
+            assert (np.diff(models.energies) < 0).all()
+
+
 @pytest.mark.parametrize("solver", ["frontier", "sbr"])
 def test_sparse_equals_dense(solver, rng):
     X, y = problem(1)
@@ -198,10 +266,41 @@ def test_nested_error_is_that_of_the_whole_procedure(cv):
         inner = L0RegressorCV(cv=inner_splits(splits, f), always_include=[2])
         inner.fit(X[train], y[train])
         errors.append(((y[test] - inner.predict(X[test])) ** 2).mean())
-    assert model.nested_score_ == pytest.approx(np.mean(errors))
+    assert model.nested_score_ == pytest.approx(np.mean(errors), rel=1e-9)
     model.set_params(nested=False, solver="sbr").fit(X, y)
     assert not hasattr(model, "nested_score_")
     assert not hasattr(model, "frontier_")
+
+
+@pytest.mark.parametrize("solver", ["frontier", "sbr"])
+def test_nested_error_of_folds_that_share_no_parts(solver):
+    X, y = problem(5, 30, 6)
+    cv = RepeatedKFold(n_splits=3, n_repeats=4, random_state=0)
+    model = L0RegressorCV(cv=cv, nested=True, solver=solver).fit(X, y)
+    splits = list(cv.split(X))
+    errors = []
+    for f, (train, test) in enumerate(splits):
+        inner = [split for split in inner_splits(splits, f) if len(split[1])]
+        fitted = L0RegressorCV(cv=inner, solver=solver).fit(X[train], y[train])
+        errors.append(((y[test] - fitted.predict(X[test])) ** 2).mean())
+    assert model.nested_score_ == pytest.approx(np.mean(errors), rel=1e-9)
+
+
+def test_nested_folds_need_no_further_pass():
+    X, y = problem(5)
+    folds = make_folds(Data(X, y, None, True, 1), list(KFold(4).split(X)))
+    for layer in (folds, *(folds.inside(place) for place in range(4))):
+        FoldSearch(layer, "frontier", 0.0, np.empty(0, dtype=np.int64), 1, 1).paths(12, None)
+    assert folds.parts.core.passes == 1
+
+
+def test_predictions_too_large_to_be_squared():
+    X, y = problem(12)
+    X[5, 2] = 1e200
+    model = L0RegressorCV(cv=4, max_size=12, ridge=[0.0, 0.1], nested=True).fit(X, y)
+    assert np.isfinite(model.coef_).all()
+    assert np.isinf(model.cv_results_["mean_error"]).any()
+    assert not np.isnan(model.cv_results_["se_error"]).any()
 
 
 def test_masks_are_masks():
@@ -234,8 +333,9 @@ def test_units_of_y_do_not_matter(factor, rule):
     assert scaled.support_.tolist() == plain.support_.tolist()
 
 
-def test_threads_do_not_matter():
-    X, y, _ = make_collinear(120, 100, random_state=1)
+@pytest.mark.parametrize("shape", [(120, 100), (150, 400)])
+def test_threads_do_not_matter(shape):
+    X, y, _ = make_collinear(*shape, random_state=1)
     one, two = (L0RegressorCV(n_jobs=n, max_size=25).fit(X, y) for n in (1, 2))
     np.testing.assert_array_equal(one.coef_, two.coef_)
     for name, values in one.cv_results_.items():
@@ -283,7 +383,10 @@ def test_the_papers_eight_diabetes_variables_come_out_of_sbr():
         ({"ridge": [0.1, -2.0]}, {}, ValueError, "ridge must hold numbers from 0; got -2.0"),
         ({"solver": "cd"}, {}, ValueError, "'solver' parameter of L0RegressorCV"),
         ({"max_size": -1}, {}, ValueError, "'max_size' parameter of L0RegressorCV"),
-        ({"cv": [([0, 1], [])]}, {}, ValueError, "cv must give at least one split"),
+        ({"ridge": True}, {}, ValueError, "ridge must hold numbers from 0; got True"),
+        ({"ridge": [0.1, True]}, {}, ValueError, "ridge must hold numbers from 0; got True"),
+        ({"cv": [([0, 1], [])]}, {}, ValueError, "cv must give rows to train on and rows to test"),
+        ({"cv": iter(())}, {}, ValueError, "cv gives no split; a generator does so once only"),
         ({"cv": GroupKFold(3)}, {}, ValueError, "groups"),
         ({"cv": [([0.0, 1.0], [2.0])]}, {}, ValueError, "cv must give indices of rows"),
         ({"cv": [([0, 1], [48])]}, {}, ValueError, "cv gives row 48, but X has 48 rows"),

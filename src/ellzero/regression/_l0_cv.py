@@ -270,9 +270,7 @@ class L0RegressorCV(FittedSelection):
         place = int(np.argmin([curve.mean_error.min() for curve in curves]))
         curve = curves[place]
         places = {"min": curve.best(), "1se": curve.within_one_se()}
-        marks = {
-            rule: (curve.middle(i), float(curve.mean_size[i])) for rule, i in places.items()
-        }
+        marks = {rule: (curve.middle(i), float(curve.mean_size[i])) for rule, i in places.items()}
         return _Choice(list(curves), place, ridges[place], marks, max(sizes))
 
     def _curve(
@@ -401,7 +399,8 @@ def _check_ridges(ridge: Any) -> list[float]:
     if not values:
         raise ValueError("ridge must hold at least one number.")
     for value in values:
-        if not isinstance(value, Real) or not 0 <= float(value) < np.inf:
+        is_number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+        if not is_number or not 0 <= float(value) < np.inf:
             raise ValueError(f"ridge must hold numbers from 0; got {value!r}.")
     return list(dict.fromkeys(to_float("ridge", value) for value in values))
 
