@@ -128,9 +128,12 @@ class PanelDesign final : public RowDesign {
           for (Index i = 0; i < count * kPanelColumns; ++i) total[i] += sums[i];
         }
         for (Index b = 0; b < count; ++b) {
-          for (Index c = 0; c < width; ++c) {
-            out[b][first + c] = total[b * kPanelColumns + c] * inverse_scale[first + c];
+          const double* sum = total + b * kPanelColumns;
+          Index c = 0;
+          for (; c + kLanes <= width; c += kLanes) {
+            store(out[b] + first + c, load(sum + c) * load(inverse_scale.data() + first + c));
           }
+          for (; c < width; ++c) out[b][first + c] = sum[c] * inverse_scale[first + c];
         }
       }
     });

@@ -158,8 +158,9 @@ class Parts {
     std::lock_guard<std::mutex> guard(lock_);
     const auto held = [&](Index j) { return held_.count(j) > 0; };
     which.erase(std::remove_if(which.begin(), which.end(), held), which.end());
-    for (std::size_t begin = 0; begin < which.size(); begin += kBlockColumns) {
-      const std::size_t end = std::min(which.size(), begin + kBlockColumns);
+    constexpr std::size_t kWidth = kBlockColumns;
+    for (std::size_t begin = 0; begin < which.size(); begin += kWidth) {
+      const std::size_t end = std::min(which.size(), begin + kWidth);
       make({which.begin() + begin, which.begin() + end}, context);
     }
   }
