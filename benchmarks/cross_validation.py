@@ -68,13 +68,16 @@ def speed():
         X, y, _ = make_collinear(n, p, random_state=0)
         X = X - X.mean(axis=0)
         X, y = X / np.linalg.norm(X, axis=0), y - y.mean()
-        burst = 1 if n * p > 1e6 else 3
+        burst = 3 if n * p > 1e6 else 7
         solvers = {"": ours(), "sbr": ours("sbr"), "two": ours(n_jobs=2), **peers}
-        taken = {name: min(timed(f, X, y) for _ in range(burst)) for name, f in solvers.items()}
+        taken = dict.fromkeys(solvers, np.inf)
+        for _ in range(burst):
+            for name, function in solvers.items():
+                taken[name] = min(taken[name], timed(function, X, y))
         own = taken[""]
         print(
-            f"| {n} x {p} | {1e3 * own:.0f} | {1e3 * taken['sbr']:.0f} "
-            f"| {1e3 * taken['two']:.0f} | "
+            f"| {n} x {p} | {1e3 * own:.1f} | {1e3 * taken['sbr']:.1f} "
+            f"| {1e3 * taken['two']:.1f} | "
             + " | ".join(f"{taken[name] / own:.1f}" for name in peers)
             + " |",
             flush=True,

@@ -57,6 +57,9 @@ class L0RegressorCV(FittedSelection):
     weight W_train out of W uses ``lam W_train / W``. Centring and scaling are learned inside each
     fold.
 
+    With "frontier", the folds are searched by insertions and removals alone, as ``l0_frontier(...,
+    swaps=False)`` does; swaps and walks are for the fit on all rows.
+
     Parameters
     ----------
     cv : int, splitter, or iterable of (train, test), default=10
@@ -69,7 +72,7 @@ class L0RegressorCV(FittedSelection):
         Ridge penalty, for columns of unit norm, so it is not rescaled between folds; of several the
         one with the least error is taken.
     solver : {"frontier", "sbr"}, default="frontier"
-        As in :class:`ellzero.L0Regressor`.
+        As in :class:`ellzero.L0Regressor`; in the folds "frontier" does without swaps.
     max_size : int, default=None
         The largest support considered. None goes on until the error of every fold has long been
         rising: twice as far as its least, and ten sizes more (but not beyond half the rows, if
