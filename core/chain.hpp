@@ -42,10 +42,11 @@ class Chain {
       here_.add(model_, 1);
     }
     keep_state(model_, random_, draws);
-    const std::size_t p = odds_.size();
+    const std::size_t p = odds_.size(), kept = draws.conditional.size();
     draws.inclusion.resize(p), draws.mean.resize(p), draws.square.resize(p);
+    draws.conditional.resize(kept + p);
     for (std::size_t i = 0; i < p; ++i) {
-      draws.conditional.push_back(static_cast<float>(here_.inclusion[i]));
+      draws.conditional[kept + i] = static_cast<float>(here_.inclusion[i]);
       draws.inclusion[i] += here_.inclusion[i];
       draws.mean[i] += here_.mean[i];
       draws.square[i] += here_.square[i];
