@@ -16,7 +16,7 @@ warnings.simplefilter("ignore")
 from sklearn.utils.estimator_checks import check_estimator
 from ellzero import *
 results = check_estimator({estimator}, on_fail="raise")
-assert len(results) > 50 and all(r["status"] == "passed" for r in results), results
+assert len(results) > 40 and all(r["status"] == "passed" for r in results), results
 """
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False

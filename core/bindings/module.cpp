@@ -1,9 +1,11 @@
 #include "bindings.hpp"
 
 NB_MODULE(_core, m) {
-  m.doc() = "The compiled core of ellzero: designs, and the engine that flips columns of them.";
+  m.doc() =
+      "The compiled core of ellzero: designs, the engine that flips columns of them, segmentation.";
   ellzero::bind_design(m);
   ellzero::bind_engine(m);
   ellzero::bind_posterior(m);
   ellzero::bind_folds(m);
+  ellzero::bind_segment(m);
 }

@@ -16,6 +16,17 @@ from ellzero.regression import (
     L0RegressorCV,
     l0_frontier,
 )
+from ellzero.segmentation import (
+    L0SegmentDenoiser,
+    PenaltyCurve,
+    Segmentation,
+    SegmentationPath,
+    estimate_decay,
+    estimate_noise,
+    lam_for_jump,
+    segment,
+    segment_path,
+)
 
 __version__ = version("ellzero")
 
@@ -26,8 +37,17 @@ __all__ = [
     "L0Regressor",
     "L0RegressorCV",
     "SpikeSlabRegressor",
+    "L0SegmentDenoiser",
+    "PenaltyCurve",
+    "Segmentation",
+    "SegmentationPath",
     "__version__",
     "datasets",
+    "estimate_decay",
+    "estimate_noise",
     "l0_frontier",
     "marginal_map",
+    "lam_for_jump",
+    "segment",
+    "segment_path",
 ]

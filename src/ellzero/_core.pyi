@@ -198,3 +198,22 @@ def climb_spike_slab(
     swaps: bool,
     threads: int,
 ) -> list[tuple[_Integers, float]]: ...
+def segment(
+    series: list[_Floats],
+    weights: list[_Floats | None],
+    lams: _Floats,
+    decays: _Floats,
+    positive: bool,
+    solver: str,
+    want_signal: bool,
+    threads: int,
+) -> list[tuple[_Integers, _Floats, _Floats, float]]: ...
+def fit_segments(
+    y: _Floats,
+    weights: _Floats | None,
+    lam: float,
+    decay: float,
+    positive: bool,
+    changepoints: _Integers,
+    tidied: bool,
+) -> tuple[_Integers, _Floats, _Floats, float]: ...

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from numbers import Integral
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import (
+    BaseEstimator,
+    OneToOneFeatureMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
 from sklearn.feature_selection import SelectorMixin
 from sklearn.model_selection import KFold, check_cv
 from sklearn.utils._metadata_requests import _routing_enabled
@@ -25,6 +30,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 __all__ = [
     "UNUSED",
     "Interval",
+    "RowTransformer",
     "SelectingRegressor",
     "StrOptions",
     "check_fit_input",
@@ -244,4 +250,60 @@ class SelectingRegressor(SelectorMixin, RegressorMixin, BaseEstimator):  # type:
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        return tags
+
+
+class RowTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Changes every row by itself, and may see NaN. Subclasses define ``_transform_rows``."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Check the parameters and the rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+            Rows of finite numbers or NaN.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+            The transformer, which has learned the number of columns and their names.
+        """
+        self._check()
+        validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Change every row.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, p)
+            Rows of finite numbers or NaN, as long as those of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n, p)
+            A row for each.
+        """
+        check_is_fitted(self)
+        self._check()
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        return self._transform_rows(X)
+
+    def _check(self) -> None:
+        constraints = self._parameter_constraints
+        values = {name: getattr(self, name) for name in constraints}
+        check_parameters(type(self).__name__, constraints, **values)
+
+    def _transform_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        raise NotImplementedError
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
         return tags
