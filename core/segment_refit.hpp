@@ -25,6 +25,7 @@ struct Pooled {
   Index start;
   double precision;  // A
   double level;
+  double size;  // the same of |y|: what rounding is relative to
   double age;  // decay from its first sample to that of the next segment
 };
 
@@ -32,14 +33,15 @@ inline std::vector<Pooled> pool(const Series& s, const std::vector<Index>& start
   std::vector<Pooled> pooled(starts.size());
   Index end = s.size();
   for (std::size_t k = starts.size(); k-- > 0;) {
-    double a = 0, b = 0, age = 1;
+    double a = 0, b = 0, size = 0, age = 1;
     for (Index i = end; i-- > starts[k];) {
       const double g = i + 1 < s.size() ? s.decay_to(i + 1) : 1.0;
       a = s.weight(i) + g * g * a;
       b = s.weight(i) * s.y[i] + g * b;
+      size = s.weight(i) * std::abs(s.y[i]) + g * size;
       age *= g;
     }
-    pooled[k] = {starts[k], a, b / a, age};
+    pooled[k] = {starts[k], a, b / a, size / a, age};
     end = starts[k];
   }
   return pooled;
@@ -61,9 +63,11 @@ inline std::vector<Index> tidy(const Series& s, const std::vector<Index>& starts
       // What one level for both adds to the loss.
       const double merged = last.precision + last.age * last.age * next.precision;
       const double saving = 0.5 * jump * jump * next.precision * last.precision / merged;
-      const bool nothing = std::abs(jump) <= kZero * (std::abs(next.level) + std::abs(arrival));
+      const bool nothing = std::abs(jump) <= kZero * (next.size + last.age * last.size);
       if (!nothing && !(s.positive && jump < 0) && saving > s.lam * (1 + kTie)) break;
-      last.level += last.age * next.precision * jump / merged;
+      const double share = last.age * next.precision / merged;
+      last.level += share * jump;
+      last.size += share * (next.size - last.age * last.size);
       last.precision = merged;
       last.age *= next.age;
       next = last;

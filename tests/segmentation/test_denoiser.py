@@ -37,3 +37,5 @@ def test_in_a_pipeline_and_with_names():
     assert make_pipeline(L0SegmentDenoiser(0.5), PCA(2)).fit_transform(rows).shape == (9, 2)
     with pytest.raises(ValueError, match="infinity"):
         model.fit(np.full((2, 3), np.inf))
+    with pytest.raises(ValueError, match="X is too large for its squares to be summed"):
+        L0SegmentDenoiser().fit_transform(np.full((2, 3), 1e200))

@@ -116,6 +116,11 @@ def test_several_series(rng):
     assert len(lone) == 1
 
 
+def test_parameters_of_any_kind_of_number():
+    for lam, decay in ((1, 1), (np.float32(1), np.float32(1)), (np.array(1.0), np.array(1.0))):
+        assert segment(Y, lam, decay=decay).changepoints.tolist() == [3]
+
+
 def test_one_penalty_and_decay_a_series(rng):
     rows = rng.normal(size=(3, 40))
     found = segment(rows, [0.1, "bic", 5.0], decay=[1.0, 0.9, 0.5], sample_weight=np.ones((3, 40)))

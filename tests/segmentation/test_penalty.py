@@ -174,5 +174,7 @@ def test_the_smallest_jump():
     assert 70 <= times <= 150
     with pytest.raises(ValueError, match="duration must be given for decay=1"):
         lam_for_jump(3.0)
+    with pytest.raises(ValueError, match="size times noise is too large to be squared"):
+        lam_for_jump(1e200, decay=0.5)
     with pytest.raises(ValueError, match="'size' parameter of lam_for_jump must be"):
         lam_for_jump(0.0, decay=0.9)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ellzero._sklearn import RowTransformer, StrOptions
 from ellzero.segmentation._segment import segment_series
-from ellzero.segmentation._series import DECAY, JUMPS, PRICE, Series, threads_for
+from ellzero.segmentation._series import DECAY, JUMPS, PRICE, Series, check_size, threads_for
 
 __all__ = ["L0SegmentDenoiser"]
 
@@ -85,6 +85,7 @@ class L0SegmentDenoiser(RowTransformer):
         self.n_jobs = n_jobs
 
     def _transform_rows(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        check_size(X, X.shape[1], "X")
         found = segment_series(
             [Series(row, None, None) for row in np.ascontiguousarray(X)],
             self.lam,

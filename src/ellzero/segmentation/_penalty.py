@@ -76,14 +76,14 @@ def lam_for_jump(
     >>> lam_for_jump(1.0, duration=50)
     25.0
     """
-    positive = Interval(Real, 0, None, closed="neither")
+    above_zero = Interval(Real, 0, None, closed="neither")
     check_parameters(
         "lam_for_jump",
         {
-            "size": [positive],
-            "noise": [positive],
+            "size": [above_zero],
+            "noise": [above_zero],
             "decay": [DECAY],
-            "duration": [Interval(Real, 1, None, closed="both"), None],
+            "duration": [Interval(Real, 1, None, closed="left"), None],
         },
         size=size,
         noise=noise,
@@ -94,5 +94,7 @@ def lam_for_jump(
         if decay == 1:
             raise ValueError("duration must be given for decay=1: such a jump lasts for ever.")
         duration = math.inf
+    if size * noise > 1e150:
+        raise ValueError("size times noise is too large to be squared; rescale y.")
     samples = duration if decay == 1 else (1 - decay ** (2 * duration)) / (1 - decay**2)
     return float(0.5 * (size * noise) ** 2 * samples)

@@ -20,6 +20,7 @@ __all__ = [
     "PRICE",
     "Fit",
     "Series",
+    "check_size",
     "fit_segments",
     "per_series",
     "read_many",
@@ -104,10 +105,15 @@ def _check_series(y: _Floats, weights: Any, name: str) -> _Floats | None:
             raise ValueError(f"{called} must not be zero for every sample.")
         with np.errstate(over="ignore"):
             total = float(weights.sum())
-    largest = float(np.nanmax(np.abs(y))) if not np.isnan(y).all() else 0.0
-    if largest * math.sqrt(total) > 1e154:
-        raise ValueError(f"{name} is too large for its squares to be summed; rescale it.")
+    check_size(y, total, name)
     return checked
+
+
+def check_size(y: _Floats, weight: float, name: str) -> None:
+    """Refuse what has squares that cannot be summed, ``weight`` the sum of all weights."""
+    largest = 0.0 if np.isnan(y).all() else float(np.nanmax(np.abs(y)))
+    if largest * math.sqrt(weight) > 1e154:
+        raise ValueError(f"{name} is too large for its squares to be summed; rescale it.")
 
 
 def read_one(y: Any, sample_weight: Any, name: str = "y") -> Series:
@@ -159,6 +165,8 @@ def read_many(y: Any, sample_weight: Any) -> tuple[list[Series], bool]:
 
 def per_series(caller: str, name: str, value: Any, constraint: list[Any], count: int) -> list[Any]:
     """Check a parameter that is one value, or one a series; return one a series."""
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
     if isinstance(value, str) or np.ndim(value) == 0:
         values = [value] * count
         check_parameters(caller, {name: constraint}, **{name: value})
