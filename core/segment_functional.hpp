@@ -61,8 +61,6 @@ class FunctionalPruning {
     return history_.starts(pieces_[cheapest()].node);
   }
 
-  std::size_t pieces() const { return count_; }
-
  private:
   static constexpr double kTolerance = 1e-10;
   static constexpr double kRounding = 1e-15;
@@ -100,7 +98,6 @@ class FunctionalPruning {
       source.value = pieces_[lowest_].cost.least - base;
       source.parent = pieces_[lowest_].node;
     }
-    const double unconditional = lam + source.value;
 
     const auto emit_jump = [&](double right) {
       if (source.node == SegmentHistory::kNone) source.node = history_.add(i, source.parent);
@@ -131,19 +128,16 @@ class FunctionalPruning {
       piece.cost.least -= base;
       if (left >= -zone_ && piece.right <= zone_) {
         k = merge_zone(k, left, factor, base, piece);
-        if (piece.is_point()) {
-          const bool jump = piece.cost.least > (positive ? lam + source.value : unconditional);
-          if (jump) {
-            emit_jump(piece.right);
-          } else {
-            emit(piece, piece.right);
-            if (positive && piece.cost.least < source.value) {
-              source = {piece.cost.least, piece.node, SegmentHistory::kNone};
-            }
-          }
-          falling = nullptr;
+        falling = nullptr;
+        if (piece.cost.least > lam + source.value) {
+          emit_jump(piece.right);
           continue;
         }
+        emit(piece, piece.right);
+        if (positive && piece.cost.least < source.value) {
+          source = {piece.cost.least, piece.node, SegmentHistory::kNone};
+        }
+        continue;
       }
       const SegmentCost& q = piece.cost;
       if (positive && falling != nullptr && q.vertex < left) {
@@ -154,26 +148,32 @@ class FunctionalPruning {
           source = {value, one <= other ? falling->node : piece.node, SegmentHistory::kNone};
         }
       }
-      const double bar = positive ? lam + source.value : unconditional;
-      const double room = bar - q.least;
+      const double room = lam + source.value - q.least;
       if (!(room >= 0)) {
         emit_jump(piece.right);
         falling = nullptr;
         continue;
       }
       // The interval on which no jump is better; to the right of the vertex the bar may be lower.
-      double reach = std::sqrt(2 * q.spread * room);
-      const double low = std::max(left, q.vertex - reach);
-      if (low > left) emit_jump(std::min(low, piece.right));
+      // Most intervals stay as they are, which squares tell sooner than roots.
+      double limit = 2 * q.spread * room;
+      double low = left;
+      if (q.vertex > left && (q.vertex - left) * (q.vertex - left) > limit) {
+        low = std::max(left, q.vertex - std::sqrt(limit));
+        if (low > left) emit_jump(std::min(low, piece.right));
+      }
       if (low >= piece.right) {
         falling = nullptr;
         continue;
       }
       if (positive && q.least < source.value && q.vertex >= left && q.vertex <= piece.right) {
         source = {q.least, piece.node, SegmentHistory::kNone};
-        reach = std::sqrt(2 * q.spread * lam);
+        limit = 2 * q.spread * lam;
       }
-      const double high = std::min(piece.right, q.vertex + reach);
+      double high = piece.right;
+      if (high > q.vertex && (high - q.vertex) * (high - q.vertex) > limit) {
+        high = std::min(piece.right, q.vertex + std::sqrt(limit));
+      }
       if (high > low) emit(piece, high);
       if (piece.right > high && piece.right > low) emit_jump(piece.right);
       if (positive) {
@@ -184,15 +184,15 @@ class FunctionalPruning {
 
     std::swap(pieces_, next_);
     count_ = made;
-    if (positive) {
-      base_ = source.value;
-    } else {
-      base_ = 0;
-      lowest_ = 0;
-      for (std::size_t k = 1; k < made; ++k) {
-        if (pieces_[k].cost.least < pieces_[lowest_].cost.least) lowest_ = k;
-      }
-      base_ = pieces_[lowest_].cost.least;
+    if (!positive) find_lowest();
+    base_ = positive ? source.value : pieces_[lowest_].cost.least;
+  }
+
+  // No quadratic is below the lowest vertex of all, so that one lies inside its own interval.
+  void find_lowest() {
+    lowest_ = 0;
+    for (std::size_t k = 1; k < count_; ++k) {
+      if (pieces_[k].cost.least < pieces_[lowest_].cost.least) lowest_ = k;
     }
   }
 

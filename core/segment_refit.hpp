@@ -26,7 +26,7 @@ struct Pooled {
   double precision;  // A
   double level;
   double size;  // the same of |y|: what rounding is relative to
-  double age;  // decay from its first sample to that of the next segment
+  double age;   // decay from its first sample to that of the next segment
 };
 
 inline std::vector<Pooled> pool(const Series& s, const std::vector<Index>& starts) {
