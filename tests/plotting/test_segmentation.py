@@ -73,3 +73,15 @@ def test_a_path():
         middle = np.sqrt(edges.prod())
         crossed = {int(bar[0, 0]) for bar in bars if bar[0, 1] < middle < bar[1, 1]}
         assert crossed == set(changepoints.tolist())
+
+
+def test_a_penalty_curve():
+    y = make_spikes(400, decay=0.95, rate=0.03, random_state=0)[0]
+    curve = segment(y, "cv", decay=0.95).cv
+    ax = curve.plot()
+    ax.figure.canvas.draw()
+    line, least, one_se = ax.get_lines()
+    np.testing.assert_array_equal(line.get_ydata(), curve.error)
+    assert least.get_xdata()[0] == curve.best
+    assert one_se.get_xdata()[0] == curve.one_se
+    assert segment(np.ones(9), "cv").cv.plot().texts[0].get_text() == "one penalty only: no curve"

@@ -89,25 +89,25 @@ def test_the_case_a_peer_gets_wrong():
 
 def long_traces():
     rng = np.random.default_rng(3)
-    t = np.arange(700.0)
-    spiking = make_spikes(700, decay=0.95, rate=0.03, random_state=1)[0]
+    t = np.arange(450.0)
+    spiking = make_spikes(450, decay=0.95, rate=0.03, random_state=1)[0]
     gappy = spiking.copy()
-    gappy[rng.random(700) < 0.2] = np.nan
+    gappy[rng.random(450) < 0.2] = np.nan
     gappy[100:180] = np.nan
     return {
-        "silent": 0.3 * rng.normal(size=700),
+        "silent": 0.3 * rng.normal(size=450),
         "spiking": spiking,
         "gaps": gappy,
-        "steps": np.repeat(rng.normal(size=14), 50) + 0.2 * rng.normal(size=700),
-        "constant": np.full(700, 3.0),
-        "zero": np.zeros(700),
+        "steps": np.repeat(rng.normal(size=9), 50) + 0.2 * rng.normal(size=450),
+        "constant": np.full(450, 3.0),
+        "zero": np.zeros(450),
         "rising": 0.01 * t,
         "falling": -0.01 * t,
         "alternating": np.where(t % 2 == 0, 1.0, -1.0),
-        "integers": rng.integers(0, 3, 700).astype(float),
+        "integers": rng.integers(0, 3, 450).astype(float),
         "decaying": 5 * 0.98**t,
         "growing": 1.01**t,
-        "impulse": np.where(t == 350, 1.0, 0.0),
+        "impulse": np.where(t == 250, 1.0, 0.0),
     }
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.axes import Axes
 
 if TYPE_CHECKING:
-    from ellzero.segmentation import Segmentation, SegmentationPath
+    from ellzero.segmentation import PenaltyCurve, Segmentation, SegmentationPath
 
-__all__ = ["draw_segmentation", "draw_segmentation_path"]
+__all__ = ["draw_penalty_curve", "draw_segmentation", "draw_segmentation_path"]
 
 _BLUE, _RED = "#0072B2", "#D55E00"
 _MOST_DOTS = 2000
@@ -119,3 +119,25 @@ def _name_numbers(ax: Axes, numbers: Any, edges: Any) -> None:
     right.tick_params(length=0)
     right.spines["right"].set_visible(False)
     right.set_ylabel("number of segments")
+
+
+def draw_penalty_curve(curve: PenaltyCurve, *, ax: Axes | None) -> Axes:
+    """Draw what :meth:`ellzero.PenaltyCurve.plot` describes."""
+    ax = _make_axes(ax)
+    ax.set(xlabel="lam, the price of a jump", ylabel="mean squared error on samples held out")
+    if len(curve.lam) == 1:
+        ax.text(0.5, 0.5, "one penalty only: no curve", ha="center", transform=ax.transAxes)
+        return ax
+    ax.plot(curve.lam, curve.error, color=_BLUE, marker=".", lw=1.6)
+    low, high = curve.error - curve.se, curve.error + curve.se
+    ax.fill_between(curve.lam, low, high, color=_BLUE, alpha=0.15, lw=0)
+    for name, lam, style in (
+        ("least", curve.best, "--"),
+        ("one standard error", curve.one_se, ":"),
+    ):
+        segments = curve.n_segments[np.argmin(np.abs(curve.lam - lam))]
+        label = f"{name}: lam = {lam:.3g}, {segments:.1f} segments"
+        ax.axvline(lam, color="0.3", ls=style, lw=1.2, label=label)
+    ax.set(xscale="log", xlim=(curve.lam[0], curve.lam[-1]))
+    ax.legend(frameon=False)
+    return ax

@@ -14,6 +14,7 @@ from ellzero.segmentation._series import Series, fit_segments, solve_all
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
 
 __all__ = ["PenaltyCurve", "cross_validate"]
 
@@ -69,6 +70,24 @@ class PenaltyCurve:
         return pd.DataFrame(
             {"lam": self.lam, "error": self.error, "se": self.se, "n_segments": self.n_segments}
         )
+
+    def plot(self, *, ax: Axes | None = None) -> Axes:
+        """Draw the error against the penalty, with both rules marked.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib Axes
+            With the error, a band of one standard error on either side, and a line at the penalty
+            of each rule.
+        """
+        from ellzero.plotting import draw_penalty_curve
+
+        return draw_penalty_curve(self, ax=ax)
 
 
 def cross_validate(
