@@ -48,6 +48,12 @@ class FunctionalPruning {
     for (Index i = 1; i < series_.size(); ++i) {
       if (i % kPollEvery == 0 && poll()) return {};
       if (series_.positive) {
+        work_ += count_;
+        if (count_ > kManyPieces &&
+            work_ > kScanEvery * static_cast<std::size_t>(series_.size() - i)) {
+          drop_hopeless(i);
+          work_ = 0;
+        }
         step<true>(i);
       } else {
         step<false>(i);
@@ -68,6 +74,8 @@ class FunctionalPruning {
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr Index kPollEvery = 1024;
   static constexpr std::size_t kRoom = 64;
+  static constexpr std::size_t kManyPieces = 32;
+  static constexpr std::size_t kScanEvery = 4;  // steps of the sweep for one of the scan
 
   struct Piece {
     double right;  // end of its interval; it begins where the one before ends
@@ -118,7 +126,8 @@ class FunctionalPruning {
       }
     };
 
-    double left = -kInfinity;
+    double left = left_ * factor;
+    if (positive) left_ = left;
     const Piece* falling = nullptr;  // the piece before, if it still falls at its right end
     Piece piece, before;
     for (std::size_t k = 0; k < count_; left = piece.right) {
@@ -140,6 +149,9 @@ class FunctionalPruning {
         continue;
       }
       const SegmentCost& q = piece.cost;
+      if (positive && made == 0 && source.value == kInfinity && q.vertex < left) {
+        source = {q.at(left), piece.node, SegmentHistory::kNone};
+      }
       if (positive && falling != nullptr && q.vertex < left) {
         // Rounding has put a vertex between two pieces that both disown it.
         const double one = falling->cost.at(left), other = q.at(left);
@@ -221,19 +233,49 @@ class FunctionalPruning {
     return k;
   }
 
+  // Positive jumps: low levels are kept however much they cost, since the series may yet fall. But
+  // what will be observed is known. From a lower level one can do better than from the level x of
+  // the lowest point by at most
+  //   sum over the samples to come of  1/2 w (x' - y)^2 where x' > y,  x' being what is left of x:
+  // follow the path from below where it is above x', and x' elsewhere. Pieces at the low end that
+  // cost more than that beyond the lowest point will not be needed. They are looked for so seldom
+  // that going through the samples takes less than the steps since the last time.
+  void drop_hopeless(Index i) {
+    const std::size_t best = cheapest();
+    const Low lowest = lowest_on(best);
+    double most = 0;
+    for (std::size_t k = 0; k < best; ++k) most = std::max(most, lowest_on(k).value - lowest.value);
+    double gain = series_.lam + kRounding * series_.energy, level = lowest.level;
+    for (Index u = i; u < series_.size() && gain < most; ++u) {
+      level *= series_.decay_to(u);
+      const double above = std::max(level - series_.y[u], 0.0);
+      gain += 0.5 * series_.weight(u) * above * above;
+    }
+    std::size_t dropped = 0;
+    while (dropped < best && lowest_on(dropped).value - lowest.value > gain) ++dropped;
+    if (dropped == 0) return;
+    left_ = pieces_[dropped - 1].right;
+    std::move(pieces_.begin() + dropped, pieces_.begin() + count_, pieces_.begin());
+    count_ -= dropped;
+  }
+
+  struct Low {
+    double level, value;
+  };
+
+  // The lowest point of a piece on its interval.
+  Low lowest_on(std::size_t k) const {
+    const Piece& piece = pieces_[k];
+    const double left = k > 0 ? pieces_[k - 1].right : left_;
+    const double level = std::min(std::max(piece.cost.vertex, left), piece.right);
+    return {level, piece.is_point() ? piece.cost.least : piece.cost.at(level)};
+  }
+
   // The piece that holds the lowest point of the last f.
   std::size_t cheapest() const {
     std::size_t best = 0;
-    double least = kInfinity, left = -kInfinity;
-    for (std::size_t k = 0; k < count_; ++k) {
-      const Piece& piece = pieces_[k];
-      const double level = std::min(std::max(piece.cost.vertex, left), piece.right);
-      const double value = piece.is_point() ? piece.cost.least : piece.cost.at(level);
-      if (value < least) {
-        least = value;
-        best = k;
-      }
-      left = piece.right;
+    for (std::size_t k = 1; k < count_; ++k) {
+      if (lowest_on(k).value < lowest_on(best).value) best = k;
     }
     return best;
   }
@@ -244,6 +286,8 @@ class FunctionalPruning {
   std::size_t count_ = 0;
   std::size_t lowest_ = 0;  // free jumps: the piece of the lowest vertex
   double base_ = 0;
+  double left_ = -kInfinity;  // positive jumps: no level below this is kept
+  std::size_t work_ = 0;      // pieces gone through since hopeless ones were looked for
   SegmentHistory history_;
 };
 

@@ -60,6 +60,22 @@ def test_scales(scale, jumps):
     assert chosen.n_segments == segment(y, "bic", decay=0.98, jumps=jumps).n_segments
 
 
+def test_levels_that_a_rising_series_leaves_behind():
+    """They are dropped if the series goes on rising, and needed if it falls for good."""
+    rng = np.random.default_rng(0)
+    rising = np.linspace(0, 40, 500) + 0.1 * rng.normal(size=500)
+    for tail in (0, 20, 150, 500):
+        y = np.r_[rising, np.full(tail, -3.0) + 0.1 * rng.normal(size=tail)]
+        for decay in (1.0, 0.999):
+            fast, slow = (
+                segment(y, 0.5, decay=decay, jumps="positive", solver=solver)
+                for solver in ("functional", "pelt")
+            )
+            assert fast.objective == pytest.approx(slow.objective, rel=1e-12)
+    whole = segment(np.linspace(0, 100, N), 0.0, jumps="positive")
+    assert whole.n_segments == N
+
+
 def test_an_offset_costs_no_digits():
     y = np.random.default_rng(0).normal(size=20_000) + np.repeat([0.0, 3.0], 10_000)
     plain, shifted = segment(y, 10.0), segment(y + 1e6, 10.0)
