@@ -50,8 +50,10 @@ class FunctionalPruning {
       if (series_.positive) {
         work_ += count_;
         if (count_ > kManyPieces &&
-            work_ > kScanEvery * static_cast<std::size_t>(series_.size() - i)) {
+            work_ > patience_ * static_cast<std::size_t>(series_.size() - i)) {
+          const std::size_t before = count_;
           drop_hopeless(i);
+          patience_ = 2 * count_ < before ? kLeastPatience : std::min(2 * patience_, kMostPatience);
           work_ = 0;
         }
         step<true>(i);
@@ -74,8 +76,8 @@ class FunctionalPruning {
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr Index kPollEvery = 1024;
   static constexpr std::size_t kRoom = 64;
-  static constexpr std::size_t kManyPieces = 32;
-  static constexpr std::size_t kScanEvery = 4;  // steps of the sweep for one of the scan
+  static constexpr std::size_t kManyPieces = 128;
+  static constexpr std::size_t kLeastPatience = 4, kMostPatience = 256;
 
   struct Piece {
     double right;  // end of its interval; it begins where the one before ends
@@ -239,7 +241,8 @@ class FunctionalPruning {
   //   sum over the samples to come of  1/2 w (x' - y)^2 where x' > y,  x' being what is left of x:
   // follow the path from below where it is above x', and x' elsewhere. Pieces at the low end that
   // cost more than that beyond the lowest point will not be needed. They are looked for so seldom
-  // that going through the samples takes less than the steps since the last time.
+  // that going through the samples takes less than the steps since the last time, and more seldom
+  // still where that has been in vain.
   void drop_hopeless(Index i) {
     const std::size_t best = cheapest();
     const Low lowest = lowest_on(best);
@@ -288,6 +291,7 @@ class FunctionalPruning {
   double base_ = 0;
   double left_ = -kInfinity;  // positive jumps: no level below this is kept
   std::size_t work_ = 0;      // pieces gone through since hopeless ones were looked for
+  std::size_t patience_ = kLeastPatience;  // so many for each sample ahead, before the next time
   SegmentHistory history_;
 };
 
