@@ -8,7 +8,7 @@ from importlib.metadata import version
 
 from ellzero import datasets
 from ellzero.posterior import SpikeSlabRegressor, marginal_map
-from ellzero.priors import BernoulliGaussian
+from ellzero.priors import BernoulliGaussian, BernoulliLaplace
 from ellzero.regression import (
     Frontier,
     FrontierModel,
@@ -32,6 +32,7 @@ __version__ = version("ellzero")
 
 __all__ = [
     "BernoulliGaussian",
+    "BernoulliLaplace",
     "Frontier",
     "FrontierModel",
     "L0Regressor",

@@ -3,24 +3,106 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from numbers import Real
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_X_y
 
-__all__ = ["BernoulliGaussian"]
+from ellzero._normal_means import NormalMeansPrior
+from ellzero._normal_means import check_positive as _check_positive
+from ellzero._normal_means.components import Component, Laplace, Normal, PointMass
+from ellzero._normal_means.spike_and_slab import SpikeAndSlab
+
+__all__ = ["BernoulliGaussian", "BernoulliLaplace"]
 
 
-def _check_positive(name: str, value: float) -> float:
-    if not (isinstance(value, Real) and 0 < value < 1e150):
-        raise ValueError(f"{name} must be a positive finite number; got {value!r}.")
-    return float(value)
+def check_theta(theta: float) -> None:
+    if not (isinstance(theta, Real) and 0 < theta < 1):
+        raise ValueError(f"theta must be strictly between 0 and 1; got {theta!r}.")
+
+
+def in_noise(name: str, scale: float, sigma_e: float) -> float:
+    """Return a scale in units of the noise."""
+    ratio = float(scale) / sigma_e
+    if not 1e-60 < ratio < 1e60:
+        raise ValueError(
+            f"{name} must be finite and within 60 orders of magnitude of sigma_e for the posterior "
+            f"of a normal mean; got {scale!r} and {sigma_e!r}."
+        )
+    return ratio
+
+
+class TwoGroups(NormalMeansPrior):
+    """A prior with an indicator: spike or slab."""
+
+    theta: float
+
+    @abstractmethod
+    def _components(self, sigma_e: float) -> tuple[Component, Component]:
+        """Return spike and slab in units of the noise."""
+
+    def _rule(self, sigma_e: float) -> SpikeAndSlab:
+        return SpikeAndSlab(float(self.theta), *self._components(sigma_e))
+
+    def inclusion_probability(self, y: ArrayLike, *, sigma_e: float = 1.0) -> Any:
+        """Posterior probability that beta comes from the slab.
+
+        Parameters
+        ----------
+        y : array-like
+            Observations.
+        sigma_e : float
+            Standard deviation of the noise.
+
+        Returns
+        -------
+        ndarray or float
+            Increasing in the absolute value of y.
+
+        Examples
+        --------
+        >>> from ellzero import BernoulliGaussian
+        >>> BernoulliGaussian(0.1, 3.0).inclusion_probability([0.0, 2.0, 4.0]).round(3)
+        array([0.034, 0.175, 0.979])
+        """
+        return self._in_units(sigma_e, y, lambda rule, u: cast(SpikeAndSlab, rule).inclusion(u))
+
+    def mode(self, y: ArrayLike, *, sigma_e: float = 1.0) -> Any:
+        r"""Joint posterior mode over the indicator and the slab's value, as in the paper.
+
+        With ``beta = gamma alpha``, the maximiser over both of
+        :math:`p(\gamma, \alpha \mid y)`. It ignores the slab's normalising constant. For
+        ``theta >= 1/2`` there is no price on inclusion and the slab is always chosen.
+
+        Parameters
+        ----------
+        y : array-like
+            Observations.
+        sigma_e : float
+            Standard deviation of the noise.
+
+        Returns
+        -------
+        ndarray or float
+            In the units of y. At the threshold, where both are modes, the spike's.
+
+        Examples
+        --------
+        >>> from ellzero import BernoulliGaussian
+        >>> BernoulliGaussian(0.1, 3.0).mode([2.0, 4.0])
+        array([0. , 3.6])
+        """
+        return self._in_units(
+            sigma_e, y, lambda rule, u: cast(SpikeAndSlab, rule).mode(u), power=1, odd=True
+        )
 
 
 @dataclass(frozen=True)
-class BernoulliGaussian:
+class BernoulliGaussian(TwoGroups):
     r"""The spike-and-slab prior: zero, or Gaussian.
 
     .. math:: \beta_i \sim (1 - \theta)\, \delta_0 + \theta\, N(0, \sigma_\beta^2)
@@ -50,17 +132,21 @@ class BernoulliGaussian:
     >>> prior = BernoulliGaussian(theta=0.1, sigma_beta=2.0)
     >>> round(prior.lam(sigma_e=1.0), 4), prior.ridge(sigma_e=1.0)
     (2.1972, 0.25)
+    >>> prior.posterior_mean([0.5, 1.5, 4.0], sigma_e=1.0).round(4)
+    array([0.0208, 0.1307, 3.0965])
     """
 
     theta: float
     sigma_beta: float
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.theta, Real) and 0 < self.theta < 1):
-            raise ValueError(f"theta must be strictly between 0 and 1; got {self.theta!r}.")
+        check_theta(self.theta)
         wide = isinstance(self.sigma_beta, Real) and self.sigma_beta == math.inf
         if not (wide or (isinstance(self.sigma_beta, Real) and 1e-150 < self.sigma_beta < 1e300)):
             raise ValueError(f"sigma_beta must be positive (inf allowed); got {self.sigma_beta!r}.")
+
+    def _components(self, sigma_e: float) -> tuple[Component, Component]:
+        return PointMass(), Normal(in_noise("sigma_beta", self.sigma_beta, sigma_e))
 
     def lam(self, sigma_e: float) -> float:
         """Penalty of each variable: ``sigma_e^2 log((1 - theta) / theta)``.
@@ -156,3 +242,39 @@ class BernoulliGaussian:
         penalty = self.lam(sigma_e) * np.count_nonzero(coefficients)
         shrinkage = 0.5 * self.ridge(sigma_e) * (coefficients @ coefficients)
         return float(0.5 * (residual @ residual) + shrinkage + penalty)
+
+
+@dataclass(frozen=True)
+class BernoulliLaplace(TwoGroups):
+    r"""The spike-and-slab prior with a heavier slab: zero, or Laplace.
+
+    .. math:: \beta \sim (1 - \theta)\, \delta_0
+              + \theta\, \tfrac{1}{\sqrt 2 \sigma_\beta} e^{-\sqrt 2 |\beta| / \sigma_\beta}
+
+    Large observations are shifted by ``sqrt(2) sigma_e^2 / sigma_beta``, as by soft-thresholding,
+    where a Gaussian slab scales them.
+
+    Parameters
+    ----------
+    theta : float
+        Prior probability that beta is not zero, strictly between 0 and 1.
+    sigma_beta : float
+        Standard deviation of the slab, in the units of beta.
+
+    Examples
+    --------
+    >>> from ellzero import BernoulliLaplace
+    >>> prior = BernoulliLaplace(theta=0.2, sigma_beta=2.0)
+    >>> prior.posterior_mean([0.5, 1.5, 4.0], sigma_e=1.0).round(4)
+    array([0.0379, 0.2084, 3.229 ])
+    """
+
+    theta: float
+    sigma_beta: float
+
+    def __post_init__(self) -> None:
+        check_theta(self.theta)
+        _check_positive("sigma_beta", self.sigma_beta)
+
+    def _components(self, sigma_e: float) -> tuple[Component, Component]:
+        return PointMass(), Laplace(in_noise("sigma_beta", self.sigma_beta, sigma_e))
