@@ -20,7 +20,7 @@ void apply(const PiecewiseRule& rule, const double* x, std::ptrdiff_t count, dou
                          : size < r.knot[1] ? r.shift[1]
                          : size < r.knot[2] ? r.shift[2]
                                             : r.shift[3];
-    out[i] = std::copysign(slope * size + shift, x[i]);
+    out[i] = std::copysign(slope * size + shift, x[i]) + 0.0;  // no negative zeros
   }
 }
 

@@ -1,14 +1,32 @@
 """Posterior means as penalties: Tweedie's formula, proximal operators and solvers built on them."""
 
 from ellzero.priors import BernoulliGaussian, BernoulliLaplace
+from ellzero.shrinkage._groups import GroupL0, GroupL1
 from ellzero.shrinkage._horseshoe import Horseshoe
+from ellzero.shrinkage._k_sparse import KSparse
+from ellzero.shrinkage._lq import Lq
 from ellzero.shrinkage._normal_mixture import NormalMixture
+from ellzero.shrinkage._penalty import Penalty
+from ellzero.shrinkage._piecewise import L0, L1, L2, MCP, SCAD, ElasticNet
 from ellzero.shrinkage._spike_slab_lasso import SpikeSlabLasso
+from ellzero.shrinkage._tweedie_penalty import TweediePenalty
 
 __all__ = [
+    "L0",
+    "L1",
+    "L2",
+    "MCP",
+    "SCAD",
     "BernoulliGaussian",
     "BernoulliLaplace",
+    "ElasticNet",
+    "GroupL0",
+    "GroupL1",
     "Horseshoe",
+    "KSparse",
+    "Lq",
     "NormalMixture",
+    "Penalty",
     "SpikeSlabLasso",
+    "TweediePenalty",
 ]
