@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from numbers import Real
 
@@ -34,6 +35,11 @@ class Penalty(ABC):
 
     convex = False
     """Whether the penalty is: then accelerated methods are lawful."""
+
+    @property
+    def max_step(self) -> float:
+        """The largest step that the proximal operator is offered for."""
+        return math.inf
 
     @abstractmethod
     def _value(self, x: Floats) -> float:

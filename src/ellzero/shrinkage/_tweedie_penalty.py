@@ -51,6 +51,11 @@ class TweediePenalty(Penalty):
             raise TypeError(f"prior must be a prior of ellzero.shrinkage; got {self.prior!r}.")
         check_positive("sigma_e", self.sigma_e)
 
+    @property
+    def max_step(self) -> float:
+        """``sigma_e**2``."""
+        return float(self.sigma_e) ** 2
+
     def _value(self, x: Floats) -> float:
         return float(np.sum(self.prior.penalty(x, sigma_e=self.sigma_e)))
 
