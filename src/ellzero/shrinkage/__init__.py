@@ -17,7 +17,9 @@ from ellzero.shrinkage._proximal_gradient import (
     proximal_path,
 )
 from ellzero.shrinkage._spike_slab_lasso import SpikeSlabLasso
+from ellzero.shrinkage._spike_slab_score import spike_slab_score
 from ellzero.shrinkage._tweedie_penalty import TweediePenalty
+from ellzero.shrinkage._tweedie_regression import tweedie_regression
 
 __all__ = [
     "L0",
@@ -44,4 +46,6 @@ __all__ = [
     "iterative_hard_thresholding",
     "proximal_gradient",
     "proximal_path",
+    "spike_slab_score",
+    "tweedie_regression",
 ]
