@@ -2,6 +2,8 @@
 
 from ellzero.priors import BernoulliGaussian, BernoulliLaplace
 from ellzero.shrinkage._discrete_first_order import discrete_first_order
+from ellzero.shrinkage._empirical_tweedie import EmpiricalTweedie
+from ellzero.shrinkage._fit_prior import FittedPrior, fit_prior
 from ellzero.shrinkage._groups import GroupL0, GroupL1
 from ellzero.shrinkage._horseshoe import Horseshoe
 from ellzero.shrinkage._k_sparse import KSparse
@@ -30,6 +32,8 @@ __all__ = [
     "BernoulliGaussian",
     "BernoulliLaplace",
     "ElasticNet",
+    "EmpiricalTweedie",
+    "FittedPrior",
     "GroupL0",
     "GroupL1",
     "Horseshoe",
@@ -43,6 +47,7 @@ __all__ = [
     "SpikeSlabLasso",
     "TweediePenalty",
     "discrete_first_order",
+    "fit_prior",
     "iterative_hard_thresholding",
     "proximal_gradient",
     "proximal_path",
