@@ -6,6 +6,7 @@ from ellzero.shrinkage._empirical_tweedie import EmpiricalTweedie
 from ellzero.shrinkage._fit_prior import FittedPrior, fit_prior
 from ellzero.shrinkage._groups import GroupL0, GroupL1
 from ellzero.shrinkage._horseshoe import Horseshoe
+from ellzero.shrinkage._implied_prior import ImpliedPrior, implied_prior
 from ellzero.shrinkage._k_sparse import KSparse
 from ellzero.shrinkage._loss import LeastSquares, Loss
 from ellzero.shrinkage._lq import Lq
@@ -37,6 +38,7 @@ __all__ = [
     "GroupL0",
     "GroupL1",
     "Horseshoe",
+    "ImpliedPrior",
     "KSparse",
     "LeastSquares",
     "Loss",
@@ -48,6 +50,7 @@ __all__ = [
     "TweediePenalty",
     "discrete_first_order",
     "fit_prior",
+    "implied_prior",
     "iterative_hard_thresholding",
     "proximal_gradient",
     "proximal_path",

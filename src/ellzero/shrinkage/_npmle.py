@@ -28,7 +28,7 @@ _WINDOW = 9.0  # phi is taken as zero beyond: exp(-40)
 _GRID = 0.25
 _FINE = 0.02
 _COARSE = 0.1  # cells of the points for the first rounds, which need not be exact
-_NEGLIGIBLE = 1e-10  # a mass that is as good as none
+_NEGLIGIBLE = 1e-10  # a mass that is as good as none, unless points have shares like it
 _MOST_CENTRES = 1500
 
 
@@ -76,7 +76,7 @@ def _improve(
     while True:
         rounds, since = rounds + 1, since + 1
         masses = _maximise(points, shares, centres)
-        kept = masses > _NEGLIGIBLE
+        kept = masses > min(_NEGLIGIBLE, 1e-4 * shares.min())
         centres, masses = centres[kept], masses[kept] / masses[kept].sum()
         gap, peaks = _certify(points, shares, centres, masses)
         if best is None or gap < best.gap:
@@ -135,11 +135,13 @@ def _maximise(points: Floats, shares: Floats, centres: Floats) -> Floats:
         if complementarity * count < 1e-11 and np.abs(gradient - slack).max() < 1e-9:
             break
         weight = 0.1 * complementarity
-        B = A * (np.sqrt(shares) / f)[:, None]
+        # In units of the roots of the masses; without that, small ones make the system singular.
+        root = np.sqrt(masses)
+        B = A * (np.sqrt(shares) / f)[:, None] * root
         H = B.T @ B
-        H[np.diag_indices(count)] += slack / masses
+        H[np.diag_indices(count)] += slack + 1e-14 * count
         force = weight / masses - gradient
-        direction = linalg.cho_solve(linalg.cho_factor(H, lower=True), force)
+        direction = root * linalg.solve(H, root * force, assume_a="pos", check_finite=False)
         slack_direction = (weight - slack * direction) / masses - slack
         length = min(1.0, 0.99 / max(1e-300, float((-direction / masses).max())))
         start, slope = barrier(masses, weight), float(force @ direction)
