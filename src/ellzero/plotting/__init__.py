@@ -8,12 +8,15 @@ from ellzero.plotting._segmentation import (
     draw_segmentation,
     draw_segmentation_path,
 )
+from ellzero.plotting._shrinkage import draw_penalties, draw_posterior_means
 
 __all__ = [
     "draw_cv_curve",
     "draw_inclusion",
     "draw_path",
+    "draw_penalties",
     "draw_penalty_curve",
+    "draw_posterior_means",
     "draw_segmentation",
     "draw_segmentation_path",
 ]

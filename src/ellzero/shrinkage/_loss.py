@@ -64,6 +64,21 @@ class LeastSquares:
         self.precision = 1 / check_positive("sigma_e", sigma_e) ** 2
         self.n_features = int(self.X.shape[1])
         self._lipschitz: float | None = None
+        self._last: tuple[Floats, Floats] = np.full(1, np.nan), self.y
+
+    def _residual(self, beta: ArrayLike) -> Floats:
+        """Return ``X beta - y``; solvers ask for the value first, and then for the gradient."""
+        values = np.asarray(beta, dtype=np.float64)
+        if values.shape != (self.n_features,):
+            raise ValueError(f"beta must have {self.n_features} numbers; got {values.shape}.")
+        if not np.array_equal(values, self._last[0]):
+            used = np.flatnonzero(values)
+            if 8 * len(used) < self.n_features:
+                fitted = self.X[:, used] @ values[used]
+            else:
+                fitted = self.X @ values
+            self._last = values.copy(), fitted - self.y
+        return self._last[1]
 
     def value_and_gradient(self, beta: ArrayLike) -> tuple[float, Floats]:
         """Loss and gradient, with one product each way.
@@ -78,7 +93,7 @@ class LeastSquares:
         tuple of float and ndarray
             The loss and its gradient.
         """
-        residual = self.X @ np.asarray(beta, dtype=np.float64) - self.y
+        residual = self._residual(beta)
         value = 0.5 * self.precision * float(residual @ residual)
         return value, self.precision * (self.X.T @ residual)
 
@@ -95,7 +110,7 @@ class LeastSquares:
         float
             ``|y - X beta|^2 / (2 sigma_e^2)``.
         """
-        residual = self.X @ np.asarray(beta, dtype=np.float64) - self.y
+        residual = self._residual(beta)
         return 0.5 * self.precision * float(residual @ residual)
 
     def gradient(self, beta: ArrayLike) -> Floats:

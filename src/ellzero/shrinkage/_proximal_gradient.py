@@ -126,7 +126,9 @@ def proximal_gradient(
     _check_iterations(max_iter, tol)
     both = evaluate(loss)
     beta = first_point(loss, start)
-    walk = _Walk(both, penalty, beta, *_first_curvature(loss, penalty, step, both, beta))
+    walk = _Walk(
+        loss.value, both, penalty, beta, *_first_curvature(loss, penalty, step, both, beta)
+    )
     scale = float(np.abs(both(np.zeros_like(beta))[1]).max(initial=0.0))
     walk.run(accelerate, max_iter, tol * scale if scale > 0 else tol)
     if not walk.converged:
@@ -179,6 +181,7 @@ class _Walk:
 
     def __init__(
         self,
+        value: Any,
         both: Any,
         penalty: Any,
         beta: Floats,
@@ -186,7 +189,7 @@ class _Walk:
         lengthen: bool,
         least: float,
     ) -> None:
-        self.both, self.penalty = both, penalty
+        self.value, self.both, self.penalty = value, both, penalty
         self.curvature, self.lengthen, self.least = curvature, lengthen, least
         self.beta = beta
         self.loss, self.gradient = both(beta)
@@ -201,12 +204,16 @@ class _Walk:
         while True:
             point = self.penalty.prox(at - gradient / self.curvature, 1 / self.curvature)
             d = point - at
-            new_loss, new_gradient = self.both(point)
+            new_loss = float(self.value(point))
+            allowed = 0.5 * self.curvature * float(d @ d) * (1 + 1e-10)
             above = new_loss - loss - float(gradient @ d)
-            if above < 1e-7 * (abs(loss) + abs(new_loss)):
-                # The losses' rounding shows. For so short a step the loss is quadratic.
-                above = 0.5 * float((new_gradient - gradient) @ d)
-            if above <= 0.5 * self.curvature * float(d @ d) * (1 + 1e-10):
+            rounded = above < 1e-7 * (abs(loss) + abs(new_loss))
+            if rounded or above <= allowed:
+                new_loss, new_gradient = self.both(point)
+                if rounded:
+                    # The losses' rounding shows. For so short a step the loss is quadratic.
+                    above = 0.5 * float((new_gradient - gradient) @ d)
+            if above <= allowed:
                 return point, new_loss, new_gradient, float(np.abs(d).max(initial=0.0))
             if not np.isfinite(self.curvature):
                 raise ValueError("loss: no step is short enough; is its gradient right?")
