@@ -28,9 +28,9 @@ def check_theta(theta: float) -> None:
 def in_noise(name: str, scale: float, sigma_e: float) -> float:
     """Return a scale in units of the noise."""
     ratio = float(scale) / sigma_e
-    if not 1e-60 < ratio < 1e60:
+    if not 1e-20 < ratio < 1e20:
         raise ValueError(
-            f"{name} must be finite and within 60 orders of magnitude of sigma_e for the posterior "
+            f"{name} must be finite and within 20 orders of magnitude of sigma_e for the posterior "
             f"of a normal mean; got {scale!r} and {sigma_e!r}."
         )
     return ratio

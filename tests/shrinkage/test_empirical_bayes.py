@@ -95,6 +95,17 @@ def test_outliers_and_ties():
     assert EmpiricalTweedie(1.0).fit([2.0, 2.0]).posterior_mean(5.0) == pytest.approx(2)
 
 
+def test_a_wide_range_of_means():
+    rng = np.random.default_rng(6)
+    beta = rng.uniform(-60, 60, size=6_000)
+    y = beta + rng.normal(size=6_000)
+    rule = EmpiricalTweedie(1.0, bin_width=0.1, max_rounds=3).fit(y)
+    assert rule.bin_width_ == 0.1
+    assert abs(rule.binning_error_) < 1e-3
+    assert rule.gap_ < 1e-3
+    assert ((rule.posterior_mean(y) - beta) ** 2).mean() < 1.05
+
+
 def test_units():
     rng = np.random.default_rng(3)
     y = np.where(rng.random(500) < 0.2, 4.0, 0) + rng.normal(size=500)
@@ -179,6 +190,8 @@ def test_as_an_estimator():
         ),
         (lambda: fit_prior([1.0]), "y must be a list of two numbers or more"),
         (lambda: fit_prior([0.0, 0.0]), "y must not be zero throughout"),
+        (lambda: fit_prior([0.0, 1e-200]), "y must be in other units"),
+        (lambda: EmpiricalTweedie(1.0).fit([0.0, 1e20]), "y is too large beside sigma_e"),
         (lambda: fit_prior([1.0, 2.0], sigma_e=0), "sigma_e must be a positive"),
         (lambda: EmpiricalTweedie(-1).fit([1.0, 2.0]), "sigma_e must be a positive"),
         (lambda: EmpiricalTweedie(bin_width=2).fit([1.0, 2.0]), "bin_width must be from 0 to 1"),

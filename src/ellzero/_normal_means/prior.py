@@ -68,7 +68,7 @@ class NormalMeansPrior(ABC):
         values = check_values(name, y)
         rule = self._rule(noise)
         flat = values.ravel()
-        if flat.size and not max(flat.max(), -flat.min()) < 1e100 * noise:
+        if flat.size and not max(flat.max(), -flat.min()) < 1e30 * noise:
             raise ValueError(f"{name} is too large beside sigma_e.")
         out = np.empty_like(flat)
         for begin in range(0, len(flat), _BLOCK):
@@ -196,7 +196,7 @@ class NormalMeansPrior(ABC):
         def evaluate(rule: Rule, v: Floats) -> Floats:
             if not rule.low < 0 < rule.high:
                 raise ValueError(
-                    "penalty: no observation has a posterior mean of zero, where it would be zero."
+                    "penalty: zero has to be inside the range of the posterior mean, and is not."
                 )
             out = np.full_like(v, np.inf)
             u = _inverse(rule, v)
@@ -222,10 +222,15 @@ class NormalMeansPrior(ABC):
         ndarray or float
             In one over the units of y; NaN where the penalty is infinite.
         """
-        y = self.posterior_mean_inverse(z, sigma_e=sigma_e)
-        known = np.isfinite(y)
-        slope = -self.score(np.where(known, y, 0.0), sigma_e=sigma_e)
-        return np.where(known, slope, np.nan)[()]
+
+        def evaluate(rule: Rule, v: Floats) -> Floats:
+            out = np.full_like(v, np.nan)
+            u = _inverse(rule, v)
+            known = np.isfinite(u)
+            out[known] = rule.terms(u[known]).shrinkage
+            return out
+
+        return self._in_units(sigma_e, z, evaluate, power=-1, odd=True, name="z")
 
     def bayes_risk(self, *, sigma_e: float = 1.0) -> float:
         r"""Mean squared error of the posterior mean over the prior.

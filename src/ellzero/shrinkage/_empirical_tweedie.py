@@ -20,6 +20,7 @@ __all__ = ["EmpiricalTweedie"]
 
 _EXACT_UP_TO = 5000
 _WIDTH = 0.01
+_MOST_CELLS = 100_000
 
 
 class EmpiricalTweedie(BaseEstimator):  # type: ignore[misc]
@@ -41,7 +42,8 @@ class EmpiricalTweedie(BaseEstimator):  # type: ignore[misc]
         shrinks.)
     bin_width : float or None
         Observations in cells of this width, in units of the noise, are represented by their mean.
-        Zero: every observation for itself. By default zero up to 5,000 observations, 0.01 above.
+        Zero: every observation for itself. By default zero up to 5,000 observations, 0.01 above,
+        doubled until there are no more than 100,000 cells.
     tol : float
         The ``gap_`` to stop at.
     max_rounds : int
@@ -58,6 +60,8 @@ class EmpiricalTweedie(BaseEstimator):  # type: ignore[misc]
         mixtures.
     log_likelihood_ : float
         Of the observations themselves, not the cells.
+    bin_width_ : float
+        The width of the cells.
     binning_error_ : float
         The average log-likelihood of the observations minus that of the cells, both under
         ``prior_``: what the cells cost.
@@ -122,7 +126,13 @@ class EmpiricalTweedie(BaseEstimator):  # type: ignore[misc]
             noise = fit_prior(values).sigma_e
         else:
             noise = check_positive("sigma_e", self.sigma_e)
+        if float(np.abs(values).max()) > 1e12 * noise:
+            raise ValueError("y is too large beside sigma_e.")
         points, shares = bin_values(values / noise, float(width))
+        while self.bin_width is None and len(points) > _MOST_CELLS:
+            width = 2 * width
+            points, shares = bin_values(values / noise, float(width))
+        self.bin_width_ = float(width)
         mixture = fit_mixture(points, shares, float(self.tol), int(self.max_rounds))
         self.sigma_e_ = noise
         self.prior_ = NormalMixture(

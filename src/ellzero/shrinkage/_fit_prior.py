@@ -51,6 +51,9 @@ def check_sample(y: ArrayLike) -> Floats:
         raise ValueError(f"y must be a list of two numbers or more; got the shape {values.shape}.")
     if not values.any():
         raise ValueError("y must not be zero throughout.")
+    top = float(np.abs(values).max())
+    if not 1e-140 < top < 1e140:
+        raise ValueError(f"y must be in other units: its largest absolute value is {top:.3g}.")
     return values
 
 

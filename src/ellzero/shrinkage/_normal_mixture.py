@@ -66,8 +66,8 @@ class NormalMixture(NormalMeansPrior):
 
     def _rule(self, sigma_e: float) -> NormalMixtureRule:
         centres, scales = cast(Floats, self.means) / sigma_e, cast(Floats, self.scales) / sigma_e
-        if not max(np.abs(centres).max(), scales.max()) < 1e60:
-            raise ValueError("means and scales must be within 60 orders of magnitude of sigma_e.")
+        if not max(np.abs(centres).max(), scales.max()) < 1e20:
+            raise ValueError("means and scales must be within 20 orders of magnitude of sigma_e.")
         return NormalMixtureRule(cast(Floats, self.weights), centres, scales)
 
     def inclusion_probability(self, y: ArrayLike, *, sigma_e: float = 1.0) -> Any:

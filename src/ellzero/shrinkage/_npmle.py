@@ -15,9 +15,11 @@ certificate.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
+from threadpoolctl import threadpool_limits
 
 from ellzero._normal_means.rule import Floats
 from ellzero.shrinkage._binning import merge_points
@@ -29,7 +31,8 @@ _GRID = 0.25
 _FINE = 0.02
 _COARSE = 0.1  # cells of the points for the first rounds, which need not be exact
 _NEGLIGIBLE = 1e-10  # a mass that is as good as none, unless points have shares like it
-_MOST_CENTRES = 1500
+_MOST_CENTRES = 20_000
+_WIDE = 60.0  # a range of centres so wide that most pairs of them share no points
 
 
 @dataclass(frozen=True)
@@ -48,9 +51,11 @@ def fit_mixture(points: Floats, shares: Floats, tol: float, max_rounds: int) -> 
     ``points`` are ascending.
     """
     coarse, coarse_shares = merge_points(points, shares, _COARSE)
-    start = _improve(coarse, coarse_shares, _first_grid(points), 1e-5, max_rounds)
-    mixture = _improve(points, shares, start.centres, tol, max_rounds)
-    mixture = _simplify(points, shares, mixture, tol)
+    # The systems are small: threads would wait for each other most of the time.
+    with threadpool_limits(1, user_api="blas"):
+        start = _improve(coarse, coarse_shares, _first_grid(points), 1e-5, max_rounds)
+        mixture = _improve(points, shares, start.centres, tol, max_rounds)
+        mixture = _simplify(points, shares, mixture, tol)
     return replace(mixture, rounds=start.rounds + mixture.rounds)
 
 
@@ -85,7 +90,9 @@ def _improve(
         if best.gap <= tol or rounds >= max_rounds or since == 4:
             return replace(best, rounds=rounds)
         # Old centres next to a peak of D are on their way to it.
-        away = np.abs(centres[:, None] - peaks).min(axis=1, initial=np.inf)
+        padded = np.r_[-np.inf, peaks, np.inf]
+        place = np.searchsorted(peaks, centres)
+        away = np.minimum(centres - padded[place], padded[place + 1] - centres)
         centres = np.unique(np.concatenate([centres[away > 0.1 * _FINE], peaks]))
 
 
@@ -121,7 +128,7 @@ def _maximise(points: Floats, shares: Floats, centres: Floats) -> Floats:
     With ``sum of masses`` added to the objective they sum to one by themselves. The conditions are
     ``gradient = slack``, ``masses x slack = 0``, both not negative.
     """
-    A = _kernel(points, centres)
+    A = _sparse_kernel(points, centres) if np.ptp(centres) > _WIDE else _kernel(points, centres)
     count = len(centres)
     masses, slack = np.full(count, 1 / count), np.ones(count)
 
@@ -137,11 +144,8 @@ def _maximise(points: Floats, shares: Floats, centres: Floats) -> Floats:
         weight = 0.1 * complementarity
         # In units of the roots of the masses; without that, small ones make the system singular.
         root = np.sqrt(masses)
-        B = A * (np.sqrt(shares) / f)[:, None] * root
-        H = B.T @ B
-        H[np.diag_indices(count)] += slack + 1e-14 * count
         force = weight / masses - gradient
-        direction = root * linalg.solve(H, root * force, assume_a="pos", check_finite=False)
+        direction = root * _solve(A, np.sqrt(shares) / f, root, slack + 1e-14 * count, root * force)
         slack_direction = (weight - slack * direction) / masses - slack
         length = min(1.0, 0.99 / max(1e-300, float((-direction / masses).max())))
         start, slope = barrier(masses, weight), float(force @ direction)
@@ -157,6 +161,35 @@ def _maximise(points: Floats, shares: Floats, centres: Floats) -> Floats:
         masses = masses + length * direction
         slack = slack + slack_length * slack_direction
     return masses
+
+
+def _solve(A: Any, rows: Floats, columns: Floats, diagonal: Floats, rhs: Floats) -> Floats:
+    """Solve ``(B'B + diag) v = rhs`` with ``B = diag(rows) A diag(columns)``."""
+    out: Floats
+    if not sparse.issparse(A):
+        B = A * rows[:, None] * columns
+        H = B.T @ B
+        H[np.diag_indices(len(rhs))] += diagonal
+        out = linalg.solve(H, rhs, assume_a="pos", check_finite=False)
+        return out
+    B = sparse.diags_array(rows) @ A @ sparse.diags_array(columns)
+    H = sparse.tril(B.T @ B).tocoo()
+    offset = H.row - H.col
+    banded = np.zeros((int(offset.max(initial=0)) + 1, len(rhs)))
+    banded[offset, H.col] = H.data
+    banded[0] += diagonal
+    out = linalg.solveh_banded(banded, rhs, lower=True, check_finite=False)
+    return out
+
+
+def _sparse_kernel(points: Floats, centres: Floats) -> Any:
+    """Return the kernel where it counts; both are ascending, so it is a band."""
+    low = np.searchsorted(centres, points - _WINDOW)
+    high = np.searchsorted(centres, points + _WINDOW)
+    begins = np.concatenate([[0], np.cumsum(high - low)])
+    column = np.arange(begins[-1]) - np.repeat(begins[:-1] - low, high - low)
+    values = np.exp(-0.5 * (np.repeat(points, high - low) - centres[column]) ** 2)
+    return sparse.csr_array((values, column, begins), shape=(len(points), len(centres)))
 
 
 def _certify(
