@@ -172,7 +172,8 @@ def _solve(A: Any, rows: Floats, columns: Floats, diagonal: Floats, rhs: Floats)
         H[np.diag_indices(len(rhs))] += diagonal
         out = linalg.solve(H, rhs, assume_a="pos", check_finite=False)
         return out
-    B = sparse.diags_array(rows) @ A @ sparse.diags_array(columns)
+    B = A.copy()
+    B.data *= np.repeat(rows, np.diff(A.indptr)) * columns[A.indices]
     H = sparse.tril(B.T @ B).tocoo()
     offset = H.row - H.col
     banded = np.zeros((int(offset.max(initial=0)) + 1, len(rhs)))
