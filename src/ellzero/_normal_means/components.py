@@ -114,12 +114,12 @@ class Laplace(Component):
     """Double exponential with standard deviation ``scale``: density ``(rate/2) exp(-rate |b|)``.
 
     The integrals ``I_k(a)``, of ``b^k exp(-a b - b^2 / 2)`` over b > 0, and what they have to do
-    with this, are in ``core/laplace_slab.hpp``.
+    with this, are in ``core/laplace_means.hpp``.
     """
 
     def __init__(self, scale: float) -> None:
         self.rate = math.sqrt(2) / scale
-        self.slab = _core.LaplaceSlab(self.rate)
+        self.slab = _core.LaplaceMeans(self.rate)
         # Beyond rate + 40 the density falls like exp(-rate u), before like phi.
         self.reach = 40 + 40 / self.rate
         self.unit = max(1.0, self.rate)
