@@ -80,7 +80,7 @@ LaplaceMeans::LaplaceMeans(double rate) : rate_(rate), series_end_(0.3 * std::ma
 }
 
 void LaplaceMeans::terms(const double* u, std::ptrdiff_t count, double* scale, double* total,
-                        double* zeroth, double* first) const {
+                         double* zeroth, double* first) const {
   for (std::ptrdiff_t begin = 0; begin < count; begin += kBlock) {
     const std::ptrdiff_t length = std::min(kBlock, count - begin);
     const double* v = u + begin;

@@ -217,6 +217,7 @@ def fit_segments(
     changepoints: _Integers,
     tidied: bool,
 ) -> tuple[_Integers, _Floats, _Floats, float]: ...
+
 class LaplaceMeans:
     def __init__(self, rate: float, /) -> None: ...
     @property
