@@ -27,5 +27,6 @@ def merge_points(points: Floats, shares: Floats, width: float) -> tuple[Floats, 
     cells, index = np.unique(np.floor(points / width), return_inverse=True)
     base = cells * width
     total = np.bincount(index, shares).astype(np.float64)
-    # Of deviations, so that cells far from zero keep their digits.
-    return base + np.bincount(index, shares * (points - base[index])) / total, total
+    # Of deviations, so that cells far from zero keep their digits; rounding may lead out of a cell.
+    means = base + np.bincount(index, shares * (points - base[index])) / total
+    return np.clip(means, base, (cells + 1) * width), total
