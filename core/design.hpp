@@ -55,6 +55,12 @@ class Design {
   virtual double residual_products(const std::vector<Index>& support, const double* beta,
                                    double* products, const Context& context) const = 0;
 
+  // Rows that are at hand; 0 for a design that knows products of columns only.
+  virtual Index rows() const { return 0; }
+  // Column j of Z, and y of the design, where rows are at hand.
+  virtual void read_whole_column(Index, double*) const {}
+  virtual const double* response() const { return nullptr; }
+
   std::vector<double> mean;  // of the columns, in the user's units; zero without an intercept
   std::vector<double>
       inverse_scale;       // a coefficient of Z times this is one of X; 0 for a dead column

@@ -16,6 +16,7 @@
 #include <cmath>
 #include <vector>
 
+#include "slice.hpp"
 #include "spike_slab.hpp"
 
 namespace ellzero {
@@ -91,24 +92,6 @@ inline double tau_log_density(const SpikeSlabPrior& prior, double x, double ener
     return -(noise.shape + 0.5 * prior.degrees) * std::log(s2) - (noise.rate + energy) / s2;
   }
   return -energy / noise.value + spread.shape * x - spread.rate * tau / noise.value;
-}
-
-// One step of slice sampling (Neal 2003) on a log-density whose value at x is `here`: an interval
-// of fixed width about x, shrunk towards it until a point of the slice is met.
-template <class LogDensity>
-double slice_step(double x, double here, double low, double high, LogDensity&& log_density,
-                  Random& random) {
-  constexpr double kWidth = 5;
-  const double level = here - random.exponential();
-  double left = x - kWidth * random.uniform(), right = left + kWidth;
-  left = std::max(left, low);
-  right = std::min(right, high);
-  for (int tries = 0; tries < 100; ++tries) {
-    const double proposed = left + (right - left) * random.uniform();
-    if (log_density(proposed) > level) return proposed;
-    (proposed < x ? left : right) = proposed;
-  }
-  return x;
 }
 
 inline void learn_tau(SpikeSlab& model, const Design& design, Random& random) {

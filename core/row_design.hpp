@@ -34,6 +34,10 @@ class RowDesign : public Design {
     return rss;
   }
 
+  Index rows() const override { return rows_; }
+  void read_whole_column(Index j, double* out) const override { read_column(j, 0, rows_, out); }
+  const double* response() const override { return response_.data(); }
+
   void cross_products(const Index* which, Index count, double* out) const override {
     std::vector<double> columns(count * kTileRows);
     std::fill(out, out + count * count, 0.0);
@@ -54,7 +58,6 @@ class RowDesign : public Design {
 
   // Column j of the user's X at some of the rows.
   virtual void raw_values(Index j, const Index* rows, Index count, double* out) const = 0;
-  Index rows() const { return rows_; }
   double raw_response(Index row) const { return y_[row]; }
   double row_weight(Index row) const { return weights_ ? weights_[row] : 1.0; }
 

@@ -76,5 +76,6 @@ void bind_posterior(nb::module_& m);
 void bind_folds(nb::module_& m);
 void bind_segment(nb::module_& m);
 void bind_shrinkage(nb::module_& m);
+void bind_scale_mixture(nb::module_& m);
 
 }  // namespace ellzero

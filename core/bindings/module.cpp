@@ -10,4 +10,5 @@ NB_MODULE(_core, m) {
   ellzero::bind_folds(m);
   ellzero::bind_segment(m);
   ellzero::bind_shrinkage(m);
+  ellzero::bind_scale_mixture(m);
 }

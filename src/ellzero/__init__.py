@@ -7,7 +7,12 @@ l0-regularised least squares and its Bayesian twin, the spike-and-slab prior, af
 from importlib.metadata import version
 
 from ellzero import datasets
-from ellzero.posterior import SpikeSlabRegressor, marginal_map
+from ellzero.posterior import (
+    BayesianBridgeRegressor,
+    HorseshoeRegressor,
+    SpikeSlabRegressor,
+    marginal_map,
+)
 from ellzero.priors import BernoulliGaussian, BernoulliLaplace
 from ellzero.regression import (
     Frontier,
@@ -31,10 +36,12 @@ from ellzero.segmentation import (
 __version__ = version("ellzero")
 
 __all__ = [
+    "BayesianBridgeRegressor",
     "BernoulliGaussian",
     "BernoulliLaplace",
     "Frontier",
     "FrontierModel",
+    "HorseshoeRegressor",
     "L0Regressor",
     "L0RegressorCV",
     "L0SegmentDenoiser",

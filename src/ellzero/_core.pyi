@@ -227,3 +227,53 @@ class LaplaceMeans:
 
 def mills_sequence(a: float, count: int, unit: float, /) -> _Floats: ...
 def piecewise_rule(x: _Floats, knots: _Floats, slopes: _Floats, shifts: _Floats) -> _Floats: ...
+
+class BridgePrior:
+    learn_alpha: bool
+    least_alpha: float
+    greatest_alpha: float
+    alpha: float
+    learn_tau: bool
+    tau: float
+    nu_shape: float
+    nu_rate: float
+
+class HorseshoePrior:
+    learn_tau: bool
+    tau: float
+    tau_scale: float
+
+class ScaleMixturePrior:
+    is_horseshoe: bool
+    bridge: BridgePrior
+    horseshoe: HorseshoePrior
+    noise: Variance
+    degrees: float
+
+def sample_scale_mixture(
+    design: Design,
+    prior: ScaleMixturePrior,
+    chains: int,
+    warmup: int,
+    draws: int,
+    seed: int,
+    threads: int,
+    start: _Floats | None = None,
+    s2: float = 1.0,
+    alpha: float = 0.5,
+    tau: float = 1.0,
+    by_rows: bool | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> list[dict[str, Any]]: ...
+def draw_gaussian(
+    design: Design,
+    ratio: _Floats,
+    factor: float,
+    s2: float,
+    draws: int,
+    by_rows: bool,
+    seed: int,
+) -> tuple[_Floats, float, float]: ...
+def draw_tilted_stable(index: float, log_tilt: float, count: int, seed: int) -> _Floats: ...
+def draw_horseshoe_precision(x: float, count: int, seed: int) -> _Floats: ...
+def log_scaled_e1(x: float) -> float: ...

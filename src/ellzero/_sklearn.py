@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn import get_config
 from sklearn.base import (
     BaseEstimator,
@@ -246,6 +247,25 @@ class SelectingRegressor(SelectorMixin, RegressorMixin, BaseEstimator):  # type:
         if hasattr(X, "iloc"):
             return X.iloc[:, self.support_]
         return X[:, self.support_]
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put the columns back where they were, with zeros between them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, size of the support)
+            What ``transform`` returned.
+
+        Returns
+        -------
+        ndarray or sparse matrix of shape (n, p)
+            Zero where a column was not selected.
+        """
+        check_is_fitted(self)
+        if self.support_.size == 0 and np.ndim(X) == 2 and X.shape[1] == 0:
+            shape = (X.shape[0], self.n_features_in_)  # scikit-learn's own asks for a column
+            return sparse.csc_matrix(shape) if sparse.issparse(X) else np.zeros(shape)
+        return super().inverse_transform(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from ellzero import L0Regressor, L0RegressorCV
+from ellzero import BayesianBridgeRegressor, HorseshoeRegressor, L0Regressor, L0RegressorCV
 from ellzero._engine import make_design, make_engine
 
 
@@ -34,6 +34,16 @@ def test_cross_validation_stops_too(long_work, n_jobs):
     model = L0RegressorCV(max_size=300, n_jobs=n_jobs)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
+    assert not hasattr(model, "coef_")
+
+
+@pytest.mark.parametrize("kind", [BayesianBridgeRegressor, HorseshoeRegressor])
+@pytest.mark.parametrize("columns", [6000, 900])  # by rows, and by columns
+def test_chains_of_a_scale_mixture_stop_too(long_work, kind, columns):
+    X, y = long_work
+    model = kind(n_draws=2000, n_jobs=2)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X[:, :columns], y)
     assert not hasattr(model, "coef_")
 
 

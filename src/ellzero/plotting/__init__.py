@@ -2,6 +2,7 @@
 
 from ellzero.plotting._cv_curve import draw_cv_curve
 from ellzero.plotting._inclusion import draw_inclusion
+from ellzero.plotting._intervals import draw_intervals
 from ellzero.plotting._path import draw_path
 from ellzero.plotting._segmentation import (
     draw_penalty_curve,
@@ -13,6 +14,7 @@ from ellzero.plotting._shrinkage import draw_penalties, draw_posterior_means
 __all__ = [
     "draw_cv_curve",
     "draw_inclusion",
+    "draw_intervals",
     "draw_path",
     "draw_penalties",
     "draw_penalty_curve",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["diagnose", "mixing_problem"]
+__all__ = ["coefficient_problem", "diagnose", "mixing_problem"]
 
 _R_HAT = 1.05
 _SPREAD = 0.05
@@ -74,4 +74,30 @@ def mixing_problem(
         r_hat = rank_r_hat(size)
         if r_hat > 2 * _R_HAT - 1:
             return f"the chains disagree on the number of variables (R-hat {r_hat:.2f})"
+    return ""
+
+
+def coefficient_problem(
+    coef: NDArray[np.float64], others: dict[str, NDArray[np.float64]], names: list[str]
+) -> str:
+    """Say in words what has not mixed of coefficients, by chain, draw and column, and of others.
+
+    Looks at those few coefficients whose means differ most between chains, in units of their
+    standard deviation within.
+    """
+    from arviz_stats.base import array_stats
+
+    n_chains, n_draws, n_columns = coef.shape
+    if n_chains < 2 or n_draws < 4:
+        return ""
+    within = coef.std(axis=1).mean(axis=0)
+    apart = np.ptp(coef.mean(axis=1), axis=0) / np.where(within > 0, within, np.inf)
+    worst = np.argsort(-apart)[: min(3, n_columns)]
+    series = [(repr(names[j]), coef[:, :, j]) for j in worst]
+    for name, values in [*series, *others.items()]:
+        if np.ptp(values) > 0:
+            with np.errstate(all="ignore"):  # chains that stand still
+                r_hat = float(array_stats.rhat(values))
+            if r_hat > 2 * _R_HAT - 1:
+                return f"the chains disagree on {name} (R-hat {r_hat:.2f})"
     return ""

@@ -11,9 +11,10 @@ from scipy import sparse
 
 from ellzero import _core
 
-__all__ = ["PosteriorDraws", "collect_draws"]
+__all__ = ["PosteriorDraws", "collect_dense_draws", "collect_draws"]
 
 _Floats = NDArray[np.float64]
+_HYPERPARAMETERS = ("sigma_e", "sigma_beta", "theta", "tau", "alpha")
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,10 @@ class PosteriorDraws:
 
     Attributes
     ----------
-    coef : scipy.sparse.csr_array of shape (n_chains * n_draws, p)
-        Coefficients, in units of y per unit of the column; a row a draw, chain after chain. What is
-        not stored is zero: the variable is not in that draw's model.
+    coef : scipy.sparse.csr_array or ndarray of shape (n_chains * n_draws, p)
+        Coefficients, in units of y per unit of the column; a row a draw, chain after chain. Sparse
+        under a spike-and-slab prior: what is not stored is zero, the variable is not in that draw's
+        model.
     intercept : ndarray of shape (n_chains, n_draws)
         Intercepts, in units of y.
     sigma_e : ndarray of shape (n_chains, n_draws)
@@ -33,14 +35,21 @@ class PosteriorDraws:
         Standard deviation of the slab, in units of y, for columns of unit l2 norm; None where the
         slab has none.
     theta : ndarray of shape (n_chains, n_draws) or None
-        Prior probability of inclusion; None if it was given.
+        Prior probability of inclusion; None if it was given, or there is none.
+    tau : ndarray of shape (n_chains, n_draws) or None
+        Global scale of a bridge or a horseshoe, in units of y, for columns of unit l2 norm; None if
+        it was given, or there is none.
+    alpha : ndarray of shape (n_chains, n_draws) or None
+        Power of a bridge; None if it was given, or there is none.
     """
 
     coef: Any
     intercept: _Floats
     sigma_e: _Floats
-    sigma_beta: _Floats | None
-    theta: _Floats | None
+    sigma_beta: _Floats | None = None
+    theta: _Floats | None = None
+    tau: _Floats | None = None
+    alpha: _Floats | None = None
 
     @property
     def n_chains(self) -> int:
@@ -55,8 +64,14 @@ class PosteriorDraws:
     @property
     def size(self) -> NDArray[np.int64]:
         """Number of variables in each draw's model, of shape (n_chains, n_draws)."""
-        counts: NDArray[np.int64] = np.diff(self.coef.indptr).astype(np.int64)
-        return counts.reshape(self.intercept.shape)
+        dense = isinstance(self.coef, np.ndarray)
+        counts = np.count_nonzero(self.coef, axis=1) if dense else np.diff(self.coef.indptr)
+        return np.asarray(counts, dtype=np.int64).reshape(self.intercept.shape)
+
+    def hyperparameters(self) -> dict[str, _Floats]:
+        """Return the draws of what is not a coefficient or the intercept, by name."""
+        values = {name: getattr(self, name) for name in _HYPERPARAMETERS}
+        return {name: draws for name, draws in values.items() if draws is not None}
 
 
 def collect_draws(
@@ -78,11 +93,7 @@ def collect_draws(
     n_draws = shape[0] * shape[1]
     coef = sparse.csr_array((values, support, begins), shape=(n_draws, design.columns))
     sigma_e = np.sqrt([chain["s2"] for chain in chains])
-    intercept = np.zeros(shape)
-    if fit_intercept:
-        # Given the coefficients, the mean of y - X b is known to sigma_e / sqrt(n).
-        intercept = design.mean_y - (coef @ design.mean).reshape(shape)
-        intercept = intercept + sigma_e / np.sqrt(design.weight) * rng.standard_normal(shape)
+    intercept = _draw_intercept(coef, sigma_e, design, fit_intercept, rng)
     learned_theta = len(chains[0]["theta"]) > 0
     return PosteriorDraws(
         coef=coef,
@@ -91,3 +102,37 @@ def collect_draws(
         sigma_beta=np.sqrt([chain["spread"] for chain in chains]) if has_spread else None,
         theta=np.array([chain["theta"] for chain in chains]) if learned_theta else None,
     )
+
+
+def collect_dense_draws(
+    chains: list[dict[str, Any]],
+    design: _core.Design,
+    *,
+    learned: tuple[str, ...],
+    fit_intercept: bool,
+    rng: np.random.Generator,
+) -> PosteriorDraws:
+    """Join the core's chains of which every coefficient is a number other than zero.
+
+    ``learned`` names what was drawn beside the coefficients and the noise.
+    """
+    coef = np.concatenate([chain["beta"] for chain in chains])
+    coef *= design.inverse_scale
+    sigma_e = np.sqrt([chain["s2"] for chain in chains])
+    return PosteriorDraws(
+        coef=coef,
+        intercept=_draw_intercept(coef, sigma_e, design, fit_intercept, rng),
+        sigma_e=sigma_e,
+        **{name: np.array([chain[name] for chain in chains]) for name in learned},
+    )
+
+
+def _draw_intercept(
+    coef: Any, sigma_e: _Floats, design: _core.Design, fit_intercept: bool, rng: np.random.Generator
+) -> _Floats:
+    """Given the coefficients, the mean of y - X b is known to sigma_e / sqrt(n)."""
+    if not fit_intercept:
+        return np.zeros(sigma_e.shape)
+    mean = design.mean_y - (coef @ design.mean).reshape(sigma_e.shape)
+    error: _Floats = sigma_e / np.sqrt(design.weight) * rng.standard_normal(sigma_e.shape)
+    return np.asarray(mean + error)

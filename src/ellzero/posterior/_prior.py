@@ -22,6 +22,7 @@ __all__ = [
     "gaussian_twin",
     "log_evidence_constant",
     "make_prior",
+    "noise_prior",
     "resolve_theta",
 ]
 
@@ -120,11 +121,7 @@ def make_prior(
     """
     prior = _core.SpikeSlabPrior()
     prior.slab = getattr(_core.Slab, settings.slab)
-    degrees = design.weight - 1 if fit_intercept else design.weight
-    total = design.yy if design.yy > 0 else max(degrees, 1.0)
-    variance = total / degrees if degrees > 0 else total
-    left = (1 - _EXPECTED_R2) * variance
-    prior.noise = _variance(settings.sigma_e, 0.5 * _DEGREES, 0.5 * _DEGREES * left, left)
+    prior.noise, degrees, total = noise_prior(design, settings.sigma_e, fit_intercept=fit_intercept)
     share = _EXPECTED_R2 * total / settings.expected_size
     prior.spread = _variance(settings.sigma_beta, 1.0, share, share)
     prior.degrees = degrees
@@ -151,6 +148,17 @@ def make_prior(
     log_odds[forced] = np.inf
     prior.log_odds = log_odds.tolist()
     return prior
+
+
+def noise_prior(
+    design: _core.Design, sigma_e: float | None, *, fit_intercept: bool
+) -> tuple[_core.Variance, float, float]:
+    """Return the prior of sigma_e^2, the degrees of freedom of y, and its sum of squares."""
+    degrees = design.weight - 1 if fit_intercept else design.weight
+    total = design.yy if design.yy > 0 else max(degrees, 1.0)
+    variance = total / degrees if degrees > 0 else total
+    left = (1 - _EXPECTED_R2) * variance
+    return _variance(sigma_e, 0.5 * _DEGREES, 0.5 * _DEGREES * left, left), degrees, total
 
 
 def gaussian_twin(prior: _core.SpikeSlabPrior) -> _core.SpikeSlabPrior:

@@ -11,7 +11,9 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ellzero import _core
 from ellzero._columns import column_name
+from ellzero._engine import make_design, thread_count
 from ellzero._sklearn import SelectingRegressor
 from ellzero.posterior._draws import PosteriorDraws
 
@@ -121,8 +123,14 @@ class PosteriorRegressor(SelectingRegressor):
 
     def _quantiles(self, levels: list[float]) -> NDArray[np.float64]:
         """Quantiles of every coefficient's draws, zeros among them."""
-        coef = self.draws_.coef.tocsc()
+        coef = self.draws_.coef
         out = np.zeros((len(levels), coef.shape[1]))
+        if isinstance(coef, np.ndarray):
+            for begin in range(0, coef.shape[1], _BLOCK):
+                block = slice(begin, begin + _BLOCK)
+                out[:, block] = np.quantile(coef[:, block], levels, axis=0)
+            return out
+        coef = coef.tocsc()
         seen = np.flatnonzero(np.diff(coef.indptr))
         for begin in range(0, seen.size, _BLOCK):
             columns = seen[begin : begin + _BLOCK]
@@ -136,7 +144,7 @@ class PosteriorRegressor(SelectingRegressor):
         -------
         arviz.InferenceData
             Its group ``posterior`` holds ``beta`` (dense, by variable), ``intercept``, ``sigma_e``
-            and, where there are draws of them, ``sigma_beta`` and ``theta``.
+            and, where there are draws of them, ``sigma_beta``, ``theta``, ``tau`` and ``alpha``.
         """
         check_is_fitted(self)
         try:
@@ -145,13 +153,20 @@ class PosteriorRegressor(SelectingRegressor):
             raise ImportError("to_arviz needs the package arviz: pip install arviz.") from None
         draws = self.draws_
         shape = (draws.n_chains, draws.n_draws, draws.coef.shape[1])
-        posterior = {"beta": draws.coef.toarray().reshape(shape), "intercept": draws.intercept}
-        for name in ("sigma_e", "sigma_beta", "theta"):
-            if getattr(draws, name) is not None:
-                posterior[name] = getattr(draws, name)
+        posterior = {"beta": _dense(draws.coef).reshape(shape), "intercept": draws.intercept}
+        posterior.update(draws.hyperparameters())
         return arviz.from_dict(
             posterior=posterior, coords={"variable": self._names()}, dims={"beta": ["variable"]}
         )
+
+    def _make_design(self, X: Any, y: Any, sample_weight: Any) -> _core.Design:
+        design = make_design(X, y, sample_weight, self.fit_intercept, thread_count())
+        if design.weight < 1:
+            raise ValueError(
+                f"sample_weight sums to {design.weight:g}, but is taken for the number of rows: "
+                "rescale it."
+            )
+        return design
 
     def _names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ellzero import _core
 from ellzero._columns import column_name, resolve_columns
-from ellzero._engine import make_design, thread_count
+from ellzero._engine import thread_count
 from ellzero._progress import draw_printer
 from ellzero._sklearn import Interval, StrOptions, check_fit_input, unchanged_on_error
 from ellzero.posterior._diagnostics import diagnose, mixing_problem
@@ -266,13 +266,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
         if self.n_jobs == 0:
             raise ValueError("n_jobs must not be 0.")
         forced = resolve_columns("always_include", self.always_include, X.shape[1], names)
-        threads = thread_count()
-        design = make_design(X, y, sample_weight, self.fit_intercept, threads)
-        if design.weight < 1:
-            raise ValueError(
-                f"sample_weight sums to {design.weight:g}, but is taken for the number of rows: "
-                "rescale it."
-            )
+        design = self._make_design(X, y, sample_weight)
         prior = make_prior(design, settings, forced, fit_intercept=self.fit_intercept, names=names)
         log_odds = np.where(design.inverse_scale > 0, prior.log_odds, -np.inf)
         always, free = np.flatnonzero(log_odds == np.inf), np.flatnonzero(np.isfinite(log_odds))
@@ -280,7 +274,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         for name in ("diagnostics_", "models_", "credible_sets_", "log_evidence_"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        starts = make_starts(design, prior, always, self.n_chains, threads)
+        starts = make_starts(design, prior, always, self.n_chains, thread_count())
         if self.solver_ == "enumerate":
             chains, masses = self._enumerate(design, prior, starts, seed)
             theta = None if settings.theta is None else settings.theta[free]
@@ -470,10 +464,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
         series: list[tuple[str, Any]] = []
         if self._conditional is not None:
             series = [(name, self._conditional[:, :, j]) for j, name in enumerate(self._names())]
-        for name in ("sigma_e", "sigma_beta", "theta"):
-            if getattr(draws, name) is not None:
-                series.append((name, getattr(draws, name)))
-        return diagnose(series)
+        return diagnose([*series, *draws.hyperparameters().items()])
 
     def _model_table(self) -> Models:
         check_is_fitted(self, "draws_")
