@@ -91,18 +91,21 @@ def against_bayesboom():
 
 def large():
     print("\nEverything learned, four chains on two threads\n")
-    print("| n x p | seconds | largest Monte Carlo error | peak memory, GB |")
-    print("|---|---|---|---|")
-    for n, p in ((1000, 1000), (2000, 2000), (500, 10_000)):
+    print("| n x p | iterations | seconds | largest Monte Carlo error | peak memory, GB |")
+    print("|---|---|---|---|---|")
+    for n, p, thin in ((1000, 1000, 1), (2000, 2000, 1), (500, 10_000, 1), (500, 10_000, 15)):
         X, y, _ = make_collinear(n, p, random_state=0)
         start = time.perf_counter()
-        model = SpikeSlabRegressor(random_state=0, n_jobs=2).fit(X, y)
+        model = SpikeSlabRegressor(random_state=0, n_jobs=2, thin=thin).fit(X, y)
         seconds = time.perf_counter() - start
         # The library takes milliseconds a variable: those that move between chains are enough.
         moving = np.argsort(-model._conditional.std(axis=(0, 1)))[:200]
         errors = [array_stats.mcse(model._conditional[:, :, j].astype(float)) for j in moving]
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-        print(f"| {n} x {p} | {seconds:.1f} | {max(errors):.4f} | {peak:.2f} |", flush=True)
+        print(
+            f"| {n} x {p} | {500 + 1000 * thin} | {seconds:.1f} | {max(errors):.4f} | {peak:.2f} |",
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

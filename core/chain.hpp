@@ -32,15 +32,15 @@ class Chain {
     swap();
   }
 
-  // The same by the jump process that follows, for a stretch of its time; what it meets is averaged
-  // into `here_` if `recording`.
-  void jump_for(double time, bool recording);
+  // The same by the jump process that follows, for a stretch of its time. What it meets on the way
+  // is averaged and counts with the weight.
+  void jump_for(double time, double weight);
 
-  void keep(Draws& draws, bool averaged) {
-    if (!averaged) {
-      here_.clear();
-      here_.add(model_, 1);
-    }
+  // What is known of every column here counts with the weight.
+  void record(double weight) { here_.add(model_, weight); }
+
+  // Ends a draw: the state, and the average of what was recorded since the last.
+  void keep(Draws& draws) {
     keep_state(model_, random_, draws);
     const std::size_t p = odds_.size(), kept = draws.conditional.size();
     draws.inclusion.resize(p), draws.mean.resize(p), draws.square.resize(p);
@@ -51,6 +51,7 @@ class Chain {
       draws.mean[i] += here_.mean[i];
       draws.square[i] += here_.square[i];
     }
+    here_.clear();
   }
 
   void learn() {
@@ -152,11 +153,10 @@ class Chain {
 //
 // Since p(gamma) times that does not depend on gamma_i, the posterior is its stationary law: where
 // it stands after a given time is a draw, with no weights to carry.
-inline void Chain::jump_for(double time, bool recording) {
+inline void Chain::jump_for(double time, double weight) {
   const Index p = model_.columns();
   const double e = std::min(0.5, 5.0 / static_cast<double>(std::max<Index>(p, 1)));
   const double whole = time;
-  if (recording) here_.clear();
   while (time > 0) {
     Conditionals::all_log_odds(model_, odds_.data());
     jump_rates(odds_.data(), e, p, weights_.data());
@@ -169,7 +169,7 @@ inline void Chain::jump_for(double time, bool recording) {
     double sum = 0;
     for (const double weight : weights_) sum += weight;
     const double stay = sum > 0 ? std::min(time, random_.exponential() / sum) : time;
-    if (recording) here_.add(model_, stay / whole, odds_.data());
+    if (weight > 0) here_.add(model_, weight * stay / whole, odds_.data());
     time -= stay;
     if (time > 0) {
       const Index next = choose(weights_, -1);

@@ -13,7 +13,10 @@ namespace ellzero {
 struct Schedule {
   Index warmup = 0;
   Index draws = 0;
+  Index thin = 1;         // iterations for every draw kept
   bool tempered = false;  // the jump process rather than sweeps and swaps
+
+  Index iterations() const { return warmup + draws * thin; }
 };
 
 // Told, by the thread that called, how many iterations its chains have done.
@@ -41,19 +44,21 @@ inline Draws run_chain(Chain& chain, const Schedule& schedule, const Context& co
   const std::size_t total = static_cast<std::size_t>(schedule.draws * chain.model().columns());
   draws.conditional.reserve(total);
   JumpTime time;
-  for (Index t = 0; t < schedule.warmup + schedule.draws; ++t) {
+  const double share = 1 / static_cast<double>(schedule.thin);
+  for (Index t = 0; t < schedule.iterations(); ++t) {
     context.check();
     if (progress) progress(t);
     const bool recording = t >= schedule.warmup;
     if (schedule.tempered) {
       const Index before = chain.flips();
       chain.learn();
-      chain.jump_for(time.next(), recording);
+      chain.jump_for(time.next(), recording ? share : 0);
       if (!recording) time.adapt(chain.flips() - before, chain.model().size());
     } else {
       chain.iterate();
+      if (recording) chain.record(share);
     }
-    if (recording) chain.keep(draws, schedule.tempered);
+    if (recording && (t - schedule.warmup + 1) % schedule.thin == 0) chain.keep(draws);
   }
   return draws;
 }
@@ -73,11 +78,10 @@ inline std::vector<Draws> run_chains(const Design& design, GramCache& cache,
       // The calling thread has the first range.
       const Context own = context.single(begin == 0);
       Chain chain(design, cache, prior, starts[i], reference, seed, static_cast<std::uint64_t>(i));
-      draws[i] =
-          run_chain(chain, schedule, own,
-                    begin == 0 && progress
-                        ? [&](Index t) { progress(i * (schedule.warmup + schedule.draws) + t); }
-                        : DrawProgress());
+      draws[i] = run_chain(chain, schedule, own,
+                           begin == 0 && progress
+                               ? [&](Index t) { progress(i * schedule.iterations() + t); }
+                               : DrawProgress());
     }
   });
   return draws;

@@ -62,10 +62,10 @@ VARIANCES = {
 }
 
 
-def run_chains(design, prior, starts, *, draws, warmup, seed=0, tempered=False, threads=1):
+def run_chains(design, prior, starts, *, draws, warmup, thin=1, seed=0, tempered=False, threads=1):
     zeros = [0.0] * design.columns
     return _core.sample_spike_slab(
-        design, prior, starts, zeros, seed, warmup, draws, tempered, 1e9, threads, None
+        design, prior, starts, zeros, seed, warmup, draws, thin, tempered, 1e9, threads, None
     )
 
 

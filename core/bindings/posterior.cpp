@@ -25,7 +25,8 @@ void require_columns(const Design& design, const Supports& supports) {
   }
 }
 
-nb::dict to_dict(const Draws& draws, Index columns) {
+// What takes most memory is handed on and dropped.
+nb::dict to_dict(Draws& draws, Index columns) {
   nb::dict out;
   out["begins"] = to_array(draws.begins);
   out["support"] = to_array(draws.support);
@@ -39,18 +40,20 @@ nb::dict to_dict(const Draws& draws, Index columns) {
   const std::size_t p = columns;
   out["conditional"] =
       to_array(draws.conditional.data(), {p ? draws.conditional.size() / p : 0, p});
+  draws.conditional = {};
   return out;
 }
 
 nb::list sample(const Design& design, const SpikeSlabPrior& prior, const Supports& starts,
                 const std::vector<double>& reference, std::uint64_t seed, Index warmup, Index draws,
-                bool tempered, double memory_bound, int threads, const nb::object& progress) {
+                Index thin, bool tempered, double memory_bound, int threads,
+                const nb::object& progress) {
   require_sound(design, prior);
   require_columns(design, starts);
   require_one_a_column(design, reference);
   PythonInterrupt interrupt;
   const Context context{threads, &interrupt};
-  const std::vector<Draws> chains = run_released(interrupt, [&] {
+  std::vector<Draws> chains = run_released(interrupt, [&] {
     // Any thread may make a column: none of them may ask the interpreter.
     GramCache cache(design, memory_bound, context.single(false));
     cache.keep_spare(design.columns());
@@ -58,11 +61,12 @@ nb::list sample(const Design& design, const SpikeSlabPrior& prior, const Support
       nb::gil_scoped_acquire gil;
       progress(done);
     };
-    return run_chains(design, cache, prior, starts, reference, seed, {warmup, draws, tempered},
-                      context, progress.is_none() ? DrawProgress() : DrawProgress(report));
+    return run_chains(design, cache, prior, starts, reference, seed,
+                      {warmup, draws, thin, tempered}, context,
+                      progress.is_none() ? DrawProgress() : DrawProgress(report));
   });
   nb::list out;
-  for (const Draws& chain : chains) out.append(to_dict(chain, design.columns()));
+  for (Draws& chain : chains) out.append(to_dict(chain, design.columns()));
   return out;
 }
 
@@ -150,7 +154,7 @@ void bind_posterior(nb::module_& m) {
       .def_rw("information", &SpikeSlabPrior::information)
       .def_rw("diagonal", &SpikeSlabPrior::diagonal);
   m.def("sample_spike_slab", &sample, nb::arg("design"), nb::arg("prior"), nb::arg("starts"),
-        nb::arg("reference"), nb::arg("seed"), nb::arg("warmup"), nb::arg("draws"),
+        nb::arg("reference"), nb::arg("seed"), nb::arg("warmup"), nb::arg("draws"), nb::arg("thin"),
         nb::arg("tempered"), nb::arg("memory_bound"), nb::arg("threads"),
         nb::arg("progress").none());
   m.def("enumerate_spike_slab", &enumerate_all, nb::arg("design"), nb::arg("prior"),

@@ -178,6 +178,7 @@ def sample_spike_slab(
     seed: int,
     warmup: int,
     draws: int,
+    thin: int,
     tempered: bool,
     memory_bound: float,
     threads: int,

@@ -96,6 +96,21 @@ def test_posterior_mean_is_the_one_of_the_theorem(solver):
         assert errors_in_standard_errors(chains, "mean", expected).max() < 4
 
 
+@pytest.mark.parametrize("tempered", [False, True])
+def test_thinned_draws_average_what_they_skip(tempered):
+    X, y = autoregressive(N, P, 0.9, seed=0)
+    design = design_of(X, y)
+    prior = core_prior(P, N - 1, **VARIANCES["gaussian, both learned"])
+    exact, _, _ = enumerate_all(design, prior, 1, 0, 1)
+    chains = sample(design, prior, tempered=tempered, thin=4)
+    plain = sample(design, prior, tempered=tempered)
+    assert chains[0]["conditional"].shape == (DRAWS, P)
+    for name in ("inclusion", "mean", "square"):
+        assert errors_in_standard_errors(chains, name, exact[name]).max() < 4, name
+    spread = [np.std([c["inclusion"] for c in run], axis=0).mean() for run in (chains, plain)]
+    assert spread[0] < 0.75 * spread[1]
+
+
 def test_refreshed_often_enough():
     # Many flips among nearly collinear columns: rounding must not add up to wrong odds.
     X, y = autoregressive(N, P, 0.999, seed=6)

@@ -103,6 +103,9 @@ class SpikeSlabRegressor(PosteriorRegressor):
     n_chains, n_draws, n_warmup : int, default=4, 1000, 500
         Chains, draws kept of each, and iterations before them. Enumeration makes as many draws,
         independent ones.
+    thin : int, default=1
+        Iterations for every draw kept. Probabilities and means average over all of them; what is
+        saved is memory.
     always_include : sequence of names, integers, or mask, default=None
         Columns that are in every model, under the same slab; they don't count for theta.
     fit_intercept : bool, default=True
@@ -195,6 +198,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "n_warmup": [Interval(Integral, 0, None, closed="left")],
+        "thin": [Interval(Integral, 1, None, closed="left")],
         "always_include": ["array-like", str, set, None],
         "fit_intercept": ["boolean"],
         "random_state": ["random_state"],
@@ -215,6 +219,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
         n_chains: int = 4,
         n_draws: int = 1000,
         n_warmup: int = 500,
+        thin: int = 1,
         always_include: Any = None,
         fit_intercept: bool = True,
         random_state: Any = None,
@@ -231,6 +236,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
         self.n_chains = n_chains
         self.n_draws = n_draws
         self.n_warmup = n_warmup
+        self.thin = thin
         self.always_include = always_include
         self.fit_intercept = fit_intercept
         self.random_state = random_state
@@ -338,7 +344,8 @@ class SpikeSlabRegressor(PosteriorRegressor):
         self, design: _core.Design, prior: _core.SpikeSlabPrior, starts: Starts, seed: int
     ) -> list[dict[str, Any]]:
         workers = min(effective_n_jobs(self.n_jobs), self.n_chains)
-        total = (self.n_warmup + self.n_draws) * -(-self.n_chains // workers)
+        iterations = self.n_warmup + self.n_draws * self.thin
+        total = iterations * -(-self.n_chains // workers)
         return _core.sample_spike_slab(
             design,
             prior,
@@ -347,6 +354,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
             seed,
             self.n_warmup,
             self.n_draws,
+            self.thin,
             self.solver_ == "tempered",
             _CACHE_BYTES,
             workers,
@@ -382,7 +390,12 @@ class SpikeSlabRegressor(PosteriorRegressor):
             fit_intercept=self.fit_intercept,
             rng=rng,
         )
-        self._conditional = None if exact else np.stack([c["conditional"] for c in chains])
+        self._conditional: NDArray[np.float32] | None = None
+        if not exact:
+            shape = (self.n_chains, self.n_draws, design.columns)
+            self._conditional = np.empty(shape, dtype=np.float32)
+            for own, chain in zip(self._conditional, chains, strict=True):
+                own[:] = chain.pop("conditional")  # a large one is not held twice for long
         self._mean, self._weight = design.mean, design.weight
 
     def _check_cut(self, settings: PriorSettings) -> None:
