@@ -4,36 +4,39 @@ l0-regularised least squares and its Bayesian twin, the spike-and-slab prior, af
 "Bayesian l0 Regularized Least Squares".
 """
 
-from importlib.metadata import version
+from __future__ import annotations
 
-from ellzero import datasets
-from ellzero.posterior import (
-    BayesianBridgeRegressor,
-    HorseshoeRegressor,
-    SpikeSlabRegressor,
-    marginal_map,
-)
-from ellzero.priors import BernoulliGaussian, BernoulliLaplace
-from ellzero.regression import (
-    Frontier,
-    FrontierModel,
-    L0Regressor,
-    L0RegressorCV,
-    l0_frontier,
-)
-from ellzero.segmentation import (
-    L0SegmentDenoiser,
-    PenaltyCurve,
-    Segmentation,
-    SegmentationPath,
-    estimate_decay,
-    estimate_noise,
-    lam_for_jump,
-    segment,
-    segment_path,
-)
+from typing import TYPE_CHECKING, Any
 
-__version__ = version("ellzero")
+if TYPE_CHECKING:
+    from ellzero import datasets
+    from ellzero.posterior import (
+        BayesianBridgeRegressor,
+        HorseshoeRegressor,
+        SpikeSlabRegressor,
+        marginal_map,
+    )
+    from ellzero.priors import BernoulliGaussian, BernoulliLaplace
+    from ellzero.regression import (
+        Frontier,
+        FrontierModel,
+        L0Regressor,
+        L0RegressorCV,
+        l0_frontier,
+    )
+    from ellzero.segmentation import (
+        L0SegmentDenoiser,
+        PenaltyCurve,
+        Segmentation,
+        SegmentationPath,
+        estimate_decay,
+        estimate_noise,
+        lam_for_jump,
+        segment,
+        segment_path,
+    )
+
+    __version__: str
 
 __all__ = [
     "BayesianBridgeRegressor",
@@ -59,3 +62,50 @@ __all__ = [
     "segment",
     "segment_path",
 ]
+
+# Where a name is found when it is first used: the command line must not wait for scikit-learn
+# where it does not need it.
+_MODULES = ("datasets", "posterior", "priors", "regression", "segmentation", "shrinkage")
+_HOMES = {
+    "BayesianBridgeRegressor": "posterior",
+    "BernoulliGaussian": "priors",
+    "BernoulliLaplace": "priors",
+    "Frontier": "regression",
+    "FrontierModel": "regression",
+    "HorseshoeRegressor": "posterior",
+    "L0Regressor": "regression",
+    "L0RegressorCV": "regression",
+    "L0SegmentDenoiser": "segmentation",
+    "PenaltyCurve": "segmentation",
+    "Segmentation": "segmentation",
+    "SegmentationPath": "segmentation",
+    "SpikeSlabRegressor": "posterior",
+    "estimate_decay": "segmentation",
+    "estimate_noise": "segmentation",
+    "l0_frontier": "regression",
+    "lam_for_jump": "segmentation",
+    "marginal_map": "posterior",
+    "segment": "segmentation",
+    "segment_path": "segmentation",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name in _MODULES:
+        return import_module(f"ellzero.{name}")
+    if name in _HOMES:
+        value = getattr(import_module(f"ellzero.{_HOMES[name]}"), name)
+    elif name == "__version__":
+        from importlib.metadata import version
+
+        value = version("ellzero")
+    else:
+        raise AttributeError(f"module 'ellzero' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_MODULES})
