@@ -15,7 +15,7 @@ from ellzero.regression._criteria import CRITERIA, information_criterion
 from ellzero.regression._frontier_model import FrontierModel
 from ellzero.regression._growth import GrowingFrontier
 from ellzero.regression._hull import middle
-from ellzero.regression._neighbours import neighbouring_models
+from ellzero.regression._neighbours import best_swaps, neighbouring_models
 from ellzero.regression._problem import to_float
 
 if TYPE_CHECKING:
@@ -173,6 +173,7 @@ class Frontier:
             energy=float(self.energies[place]),
             rss=float(solutions.rss[place]),
             standardised=beta / math.sqrt(self._yy) if self._yy > 0 else np.zeros_like(beta),
+            removal_cost=solutions.removal_cost[part],
             interval=self._hull.interval(int(self.sizes[place])),
         )
 
@@ -314,6 +315,42 @@ class Frontier:
             to_float("lam", lam),
             to_float("within", within),
         )
+
+    def stand_ins(self, size: int, count: int = 3) -> pd.DataFrame:
+        """List, for each variable of a model, those that could best take its place.
+
+        Parameters
+        ----------
+        size : int
+            One of ``sizes``.
+        count : int, default=3
+            How many for each variable.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each swap, by variable and the best first: the variable that ``leaves``, the
+            one that ``enters``, the ``rise`` of the energy, in squared units of y, and the
+            ``correlation`` of the two columns. Columns that are always included have no row.
+
+        Examples
+        --------
+        >>> from ellzero import l0_frontier
+        >>> from ellzero.datasets import load_diabetes_interactions
+        >>> diabetes = load_diabetes_interactions()
+        >>> frontier = l0_frontier(diabetes.data, diabetes.target, max_size=12)
+        >>> print(frontier.stand_ins(3, count=1).round(2).to_string(index=False))
+        leaves  enters     rise  correlation
+           bmi   bmi^2 73415.54         0.41
+           map bmi:map  7033.45         0.12
+           ltg     hdl 65697.48        -0.40
+        """
+        place = self._place(size)
+        growing = self._with_data()
+        many = Interval(Integral, 1, None, closed="left")
+        check_parameters("Frontier.stand_ins", {"count": [many]}, count=count)
+        growing.problem.engine.move_to(self.supports[place])
+        return best_swaps(growing.problem, int(count))
 
     def to_frame(self) -> pd.DataFrame:
         """Tabulate the models, a row for each size.

@@ -31,6 +31,9 @@ class FrontierModel:
     standardised : ndarray
         For each column of the support: the change of y, in its standard deviations, for one
         standard deviation of the column.
+    removal_cost : ndarray
+        For each column of the support: by how much the energy would rise without it, the others
+        refitted.
     interval : tuple of two floats, or None
         Where it is the solution, as of :meth:`Frontier.interval`.
     """
@@ -42,6 +45,7 @@ class FrontierModel:
     energy: float
     rss: float
     standardised: NDArray[np.float64]
+    removal_cost: NDArray[np.float64]
     interval: tuple[float, float] | None
 
     @property

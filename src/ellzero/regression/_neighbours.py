@@ -12,7 +12,7 @@ from ellzero.regression._problem import Problem
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["neighbouring_models"]
+__all__ = ["best_swaps", "neighbouring_models"]
 
 
 def neighbouring_models(problem: Problem, energy: float, lam: float, within: float) -> pd.DataFrame:
@@ -50,3 +50,31 @@ def neighbouring_models(problem: Problem, energy: float, lam: float, within: flo
         }
     )
     return table.sort_values("loss", kind="stable", ignore_index=True)
+
+
+def best_swaps(problem: Problem, count: int) -> pd.DataFrame:
+    """Tabulate the best swaps for each free member of the support that the engine stands at."""
+    import pandas as pd
+
+    engine = problem.engine
+    members = engine.members
+    rises = -engine.swap_gains()  # infinite where no swap is possible
+    rows: list[tuple[str, str, float, float]] = []
+    order = np.argsort(members)
+    for place in order:
+        member = int(members[place])
+        if member in problem.forced:
+            continue
+        best = np.argsort(rises[place], kind="stable")[:count]
+        correlations = engine.gram_columns(members[place : place + 1])[0]
+        rows += [
+            (
+                column_name(member, problem.names),
+                column_name(int(j), problem.names),
+                float(rises[place, j]),
+                float(correlations[j]),
+            )
+            for j in best
+            if np.isfinite(rises[place, j])
+        ]
+    return pd.DataFrame(rows, columns=["leaves", "enters", "rise", "correlation"])
