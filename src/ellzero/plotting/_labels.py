@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
-from sklearn.isotonic import isotonic_regression
+
+from ellzero._spread import spread_out
 
 __all__ = ["PALETTE", "label_ends", "shorten", "spread_out"]
 
@@ -14,22 +15,6 @@ PALETTE = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#0
 
 _FONT_POINTS = 8.0
 _LINE_POINTS = 9.6
-
-
-def spread_out(
-    heights: NDArray[np.float64], gap: float, low: float, high: float
-) -> NDArray[np.float64]:
-    """Move heights as little as possible, in squares, to be a gap apart and within bounds.
-
-    The bounds must have room for all of them. Differences ``height - rank * gap`` have to be
-    increasing: that is an isotonic regression.
-    """
-    order = np.argsort(heights, kind="stable")
-    steps = gap * np.arange(len(heights))
-    top = max(high - gap * (len(heights) - 1), low)
-    placed = np.empty(len(heights))
-    placed[order] = isotonic_regression(heights[order] - steps, y_min=low, y_max=top) + steps
-    return placed
 
 
 def label_ends(ax: Axes, heights: NDArray[np.float64], names: list[str], colours: list[str]) -> int:
