@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 # scikit-learn's s1..s6, under the names of the original data
-_NAMES = ("age", "sex", "bmi", "map", "tc", "ldl", "hdl", "tch", "ltg", "glu")
+DIABETES_COLUMNS = ("age", "sex", "bmi", "map", "tc", "ldl", "hdl", "tch", "ltg", "glu")
 
 
 def load_diabetes_interactions() -> Bunch:
@@ -36,10 +36,10 @@ def load_diabetes_interactions() -> Bunch:
     from sklearn.datasets import load_diabetes
 
     raw, target = load_diabetes(return_X_y=True, scaled=False)
-    columns = dict(zip(_NAMES, _centred(raw).T, strict=True))
+    columns = dict(zip(DIABETES_COLUMNS, _centred(raw).T, strict=True))
     columns = {name: values / values.std() for name, values in columns.items()}
-    squares = {f"{a}^2": columns[a] ** 2 for a in _NAMES if a != "sex"}
-    products = {f"{a}:{b}": columns[a] * columns[b] for a, b in combinations(_NAMES, 2)}
+    squares = {f"{a}^2": columns[a] ** 2 for a in DIABETES_COLUMNS if a != "sex"}
+    products = {f"{a}:{b}": columns[a] * columns[b] for a, b in combinations(DIABETES_COLUMNS, 2)}
     everything = {**columns, **squares, **products}
     data = _centred(np.column_stack(list(everything.values())))
     data /= np.linalg.norm(data, axis=0)

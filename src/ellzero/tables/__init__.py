@@ -1,0 +1,31 @@
+"""Tables as people have them: files, columns of every kind, and the numbers made of them."""
+
+from ellzero.tables._columns import Column, DateColumn, NumberColumn, TextColumn, ValueColumn
+from ellzero.tables._errors import DataError
+from ellzero.tables._examples import EXAMPLES, example_table
+from ellzero.tables._features import Feature, Features
+from ellzero.tables._files import write_aside
+from ellzero.tables._kinds import Remark, judge_columns
+from ellzero.tables._plan import Plan, make_plan
+from ellzero.tables._read import ReadOptions, Table, read_table
+
+__all__ = [
+    "EXAMPLES",
+    "Column",
+    "DataError",
+    "DateColumn",
+    "Feature",
+    "Features",
+    "NumberColumn",
+    "Plan",
+    "ReadOptions",
+    "Remark",
+    "Table",
+    "TextColumn",
+    "ValueColumn",
+    "example_table",
+    "judge_columns",
+    "make_plan",
+    "read_table",
+    "write_aside",
+]

@@ -1,0 +1,249 @@
+"""Text files, in batches whose columns have one type from the first row to the last."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from ellzero.tables._errors import DataError
+
+__all__ = ["CSVTypes", "TypeMismatchError", "open_csv"]
+
+_BLOCK = 1 << 22
+_HEAD = 1 << 20
+_DELIMITERS = ",;\t|"
+_COMPRESSED = {".gz", ".bz2", ".zst"}
+
+
+class TypeMismatchError(Exception):
+    """A value did not fit the type of its column."""
+
+
+class CSVTypes:
+    """A text file whose header has been read."""
+
+    def __init__(
+        self,
+        path: Path,
+        names: list[str],
+        header_lines: int,
+        delimiter: str,
+        encoding: str,
+        decimal: str,
+        na: Collection[str],
+        text: Collection[str],
+    ) -> None:
+        self.path, self.names, self._header_lines = path, names, header_lines
+        self._delimiter, self._encoding, self._decimal = delimiter, encoding, decimal
+        self._na, self._text = na, text
+
+    def attempts(self) -> Iterator[dict[str, Any]]:
+        """Yield a type for each column: first a guess, then what all rows agree with."""
+        yield self._guess()
+        yield self._survey()
+
+    def batches(self, types: dict[str, Any], kept: list[str]) -> Iterator[Any]:
+        """Yield record batches of some columns."""
+        if not kept:
+            return
+        reader = self._reader(types, kept)
+        yield from self._read(reader)
+
+    def _guess(self) -> dict[str, Any]:
+        """Take the types that the first block suggests; numbers are decimals, whatever it says."""
+        import pyarrow as pa
+
+        reader = self._reader({name: pa.string() for name in self._text}, None)
+        types = {}
+        for name, kind in zip(self.names, reader.schema.types, strict=True):
+            if pa.types.is_binary(kind):
+                raise self._encoding_error()
+            numeric = pa.types.is_integer(kind) or pa.types.is_null(kind)
+            types[name] = pa.float64() if numeric else kind
+        return types
+
+    def _survey(self) -> dict[str, Any]:
+        """Read everything as text and find the first type that fits all values of a column."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        ladder = [pa.float64(), pa.bool_(), pa.date32(), pa.timestamp("s"), pa.timestamp("ns")]
+        fitting = {name: [] if name in self._text else ladder for name in self.names}
+        for batch in self._read(self._reader({name: pa.string() for name in self.names}, None)):
+            for name, array in zip(self.names, batch.columns, strict=True):
+                if not fitting[name] or array.null_count == len(array):
+                    continue
+                trimmed = pc.utf8_trim_whitespace(array)
+                fitting[name] = [kind for kind in fitting[name] if self._fits(trimmed, kind)]
+                if pa.float64() in fitting[name]:  # what is a number is nothing else
+                    fitting[name] = [pa.float64()]
+        return {name: [*kinds, pa.string()][0] for name, kinds in fitting.items()}
+
+    def _fits(self, words: Any, kind: Any) -> bool:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        if kind == pa.float64() and self._decimal != ".":
+            words = pc.replace_substring(words, self._decimal, ".")
+        try:
+            words.cast(kind)
+        except pa.ArrowInvalid:
+            return False
+        return True
+
+    def _reader(self, types: dict[str, Any], kept: list[str] | None) -> Any:
+        import pyarrow as pa
+        from pyarrow import csv as arrow_csv
+
+        nothing = arrow_csv.ConvertOptions().null_values
+        try:
+            return arrow_csv.open_csv(
+                self._stream(),
+                read_options=arrow_csv.ReadOptions(
+                    column_names=self.names,
+                    skip_rows=self._header_lines,
+                    block_size=_BLOCK,
+                    encoding=self._encoding,
+                ),
+                parse_options=arrow_csv.ParseOptions(
+                    delimiter=self._delimiter,
+                    newlines_in_values=True,
+                    # In a file of one column an empty line is a missing value.
+                    ignore_empty_lines=len(self.names) > 1,
+                ),
+                convert_options=arrow_csv.ConvertOptions(
+                    column_types=types,
+                    include_columns=kept,
+                    null_values=[*nothing, *self._na],
+                    strings_can_be_null=True,
+                    decimal_point=self._decimal,
+                ),
+            )
+        except (pa.ArrowException, UnicodeError, OSError, EOFError) as error:
+            raise self._explain(error) from None
+
+    def _read(self, reader: Any) -> Iterator[Any]:
+        import pyarrow as pa
+
+        batch = None
+        while True:
+            try:
+                batch = reader.read_next_batch()
+            except StopIteration:
+                self._check_last(batch)
+                return
+            except (pa.ArrowException, UnicodeError, OSError, EOFError) as error:
+                raise self._explain(error) from None
+            yield batch
+
+    def _check_last(self, batch: Any) -> None:
+        """Raise if a quote that was never closed has swallowed the lines after it."""
+        if batch is None or not batch.num_rows or batch.schema.names[-1] != self.names[-1]:
+            return
+        last = batch.columns[-1][-1].as_py()
+        if isinstance(last, str) and "\n" in last and self.path.suffix.lower() not in _COMPRESSED:
+            with self.path.open("rb") as file:
+                file.seek(max(0, self.path.stat().st_size - 1024))
+                if not file.read().rstrip().endswith(b'"'):
+                    raise DataError(
+                        f"{self.path}: a quoted field does not end. Is the file cut off?"
+                    )
+
+    def _stream(self) -> Any:
+        import pyarrow as pa
+
+        return pa.input_stream(str(self.path))
+
+    def _explain(self, error: BaseException) -> Exception:
+        """Say in the user's terms what pyarrow met with."""
+        message = str(error)
+        found = re.search(r"Expected (\d+) columns, got (\d+): ?(.*)", message, re.DOTALL)
+        if found:
+            expected, got, row = found.groups()
+            shown = row.strip().splitlines()[0][:80] if row.strip() else ""
+            return DataError(
+                f"{self.path}: a row has {got} fields where the header has {expected}: {shown!r}. "
+                "Is the file cut off, or the delimiter another one (--delimiter)?"
+            )
+        if isinstance(error, UnicodeError) or "UTF8" in message:
+            return self._encoding_error()
+        if "conversion error" in message:
+            return TypeMismatchError(message)
+        if "Empty CSV" in message:
+            return DataError(f"{self.path} has a header but no rows.")
+        if "straddling" in message or "CSV parser got out of sync" in message:
+            return DataError(f"{self.path}: a quoted field does not end. Is the file cut off?")
+        first = message.strip().splitlines()[0].rstrip(".")[:200] if message else "unknown error"
+        return DataError(f"{self.path} can't be read to its end: {first}.")
+
+    def _encoding_error(self) -> DataError:
+        hint = "--encoding latin-1" if self._encoding.lower().replace("-", "") == "utf8" else ""
+        hint = f": try {hint}" if hint else ""
+        return DataError(f"{self.path} is not written in {self._encoding}{hint}.")
+
+
+def open_csv(
+    path: Path,
+    delimiter: str | None,
+    encoding: str,
+    decimal: str,
+    na: Collection[str],
+    text: Collection[str],
+) -> CSVTypes:
+    """Read the header of a text file."""
+    head = _head(path, encoding)
+    if not head.strip():
+        raise DataError(f"{path} is empty.")
+    if "\0" in head:
+        raise DataError(f"{path} is not a text file (it has zero bytes in it).")
+    if delimiter is None:
+        delimiter = _find_delimiter(head)
+    if delimiter == decimal:
+        raise DataError(f"The delimiter and the decimal point are both {decimal!r}.")
+    reader = csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)
+    try:
+        header = next(row for row in reader if row)
+    except (StopIteration, csv.Error):
+        raise DataError(f"{path} has no header.") from None
+    names = [name.strip() for name in header]
+    names = [name or f"(unnamed {place})" for place, name in enumerate(names, 1)]
+    return CSVTypes(path, names, reader.line_num, delimiter, encoding, decimal, na, text)
+
+
+def _head(path: Path, encoding: str) -> str:
+    """Return the beginning of the file, up to the end of some line."""
+    openers = {".gz": gzip.open}
+    try:
+        if path.suffix.lower() in openers:
+            with openers[path.suffix.lower()](path, "rb") as file:
+                raw = file.read(_HEAD)
+        elif path.suffix.lower() in (".bz2", ".zst"):
+            import pyarrow as pa
+
+            with pa.input_stream(str(path)) as file:
+                raw = file.read(_HEAD)
+        else:
+            with path.open("rb") as file:
+                raw = file.read(_HEAD)
+    except (OSError, EOFError) as error:
+        raise DataError(f"{path} can't be read: {error}.") from None
+    try:
+        text = raw.decode(encoding, errors="ignore" if len(raw) == _HEAD else "strict")
+    except UnicodeDecodeError:
+        hint = " : try --encoding latin-1" if encoding.lower().startswith("utf") else ""
+        raise DataError(f"{path} is not written in {encoding}{hint}.".replace(" :", ":")) from None
+    return text.removeprefix("\ufeff")
+
+
+def _find_delimiter(head: str) -> str:
+    """Return which of the usual delimiters splits the header into most fields."""
+    first = next((line for line in head.splitlines() if line.strip()), "")
+    outside = re.sub(r'"[^"]*"', "", first)
+    counts = [(outside.count(mark), -place) for place, mark in enumerate(_DELIMITERS)]
+    best, place = max(counts)
+    return _DELIMITERS[-place] if best else ","

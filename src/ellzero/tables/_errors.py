@@ -1,0 +1,18 @@
+"""What is wrong with data, in words for the person who brought them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["DataError", "listed"]
+
+
+class DataError(ValueError):
+    """Data that can't be used. The message is for users: one sentence, no traceback needed."""
+
+
+def listed(names: Iterable[str], most: int = 5) -> str:
+    """Write names as a list, quoted, and how many more there are."""
+    names = list(names)
+    text = ", ".join(repr(name) for name in names[:most])
+    return text if len(names) <= most else f"{text} and {len(names) - most} more"

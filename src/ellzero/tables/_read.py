@@ -1,0 +1,272 @@
+"""Tables read from files: CSV, Parquet, Arrow and Stata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.tables._columns import Column, Gatherer
+from ellzero.tables._csv import CSVTypes, TypeMismatchError, open_csv
+from ellzero.tables._errors import DataError, listed
+from ellzero.tables._files import check_file, file_hash
+
+__all__ = ["ReadOptions", "Table", "read_table"]
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a text file is written.
+
+    Attributes
+    ----------
+    delimiter : str or None
+        What stands between fields; None looks at the header.
+    encoding : str
+        As Python calls it.
+    decimal : str
+        The decimal point.
+    na : tuple of str
+        What stands for a missing value, besides nothing, NA, NaN, null and the like.
+    """
+
+    delimiter: str | None = None
+    encoding: str = "utf-8"
+    decimal: str = "."
+    na: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of equal length, by name.
+
+    Attributes
+    ----------
+    columns : dict
+        The columns by their names.
+    n_rows : int
+        Rows.
+    name : str
+        Where it came from.
+    sha256 : str
+        Hash of the file.
+    """
+
+    columns: dict[str, Column]
+    n_rows: int
+    name: str
+    sha256: str
+
+    def take(self, rows: NDArray[np.int64]) -> Table:
+        """Return the same for some of the rows."""
+        columns = {name: column.take(rows) for name, column in self.columns.items()}
+        return replace(self, columns=columns, n_rows=len(rows))
+
+
+def read_table(
+    path: Path,
+    options: ReadOptions | None = None,
+    *,
+    drop: Collection[str] = (),
+    only: Collection[str] | None = None,
+    text: Collection[str] = (),
+    progress: Callable[[int], None] | None = None,
+) -> Table:
+    """Read a table, a batch at a time, into one float64 or int32 array a column.
+
+    Parameters
+    ----------
+    path : Path
+        The file. Its name says what it is: .parquet, .arrow, .feather, .dta, all else CSV, also
+        compressed (.gz, .bz2, .zst).
+    options : ReadOptions, default=None
+        How a text file is written.
+    drop : collection of str
+        Columns not to read. They must be there.
+    only : collection of str, default=None
+        The columns to read, as far as they are there; None reads all.
+    text : collection of str
+        Columns that are texts, even if they hold numbers, with any number of levels.
+    progress : callable, default=None
+        Called with the number of rows read so far.
+
+    Returns
+    -------
+    Table
+        The columns.
+    """
+    check_file(path)
+    options = options or ReadOptions()
+    names, attempts = _open(path, options, text)
+    repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if repeated:
+        raise DataError(f"{path}: more than one column is called {listed(repeated)}.")
+    _check_names(path, "--drop", drop, names)
+    kept = [name for name in names if name not in drop and (only is None or name in only)]
+    if only is None and not kept:
+        raise DataError(f"{path} has no columns.")
+    for types in attempts:
+        gathered = _gather(path, types, kept, text, progress)
+        if gathered is not None:
+            break
+    else:
+        raise DataError(f"{path}: the types of its columns change from row to row.")
+    columns, n_rows = gathered
+    return Table(columns, n_rows, str(path), file_hash(path))
+
+
+def _check_names(path: Path, option: str, wanted: Iterable[str], names: list[str]) -> None:
+    unknown = [name for name in wanted if name not in names]
+    if unknown:
+        raise DataError(f"{path} has no column {listed(unknown)}, which {option} names.")
+
+
+class _Attempt:
+    """One way to read a file: an Arrow type for each column, and the batches."""
+
+    def __init__(
+        self, types: dict[str, Any], batches: Callable[[list[str]], Iterator[Any]]
+    ) -> None:
+        self.types, self.batches = types, batches
+
+
+def _open(
+    path: Path, options: ReadOptions, text: Collection[str]
+) -> tuple[list[str], Iterator[_Attempt]]:
+    suffix = path.suffix.lower()
+    readers = {
+        ".parquet": _open_parquet,
+        ".pq": _open_parquet,
+        ".arrow": _open_arrow,
+        ".feather": _open_arrow,
+        ".ipc": _open_arrow,
+        ".dta": _open_stata,
+    }
+    if suffix in readers:
+        names, attempt = readers[suffix](path)
+        return names, iter([attempt])
+    csv = open_csv(path, options.delimiter, options.encoding, options.decimal, options.na, text)
+    return csv.names, _csv_attempts(csv)
+
+
+def _csv_attempts(csv: CSVTypes) -> Iterator[_Attempt]:
+    """Types as the first block of the file suggests them; if that fails, as all of it does."""
+    for types in csv.attempts():
+        yield _Attempt(types, partial(csv.batches, types))
+
+
+def _open_parquet(path: Path) -> tuple[list[str], _Attempt]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise DataError(f"{path} is not a whole Parquet file: {_first_line(error)}.") from None
+    schema = file.schema_arrow
+
+    def batches(kept: list[str]) -> Iterator[Any]:
+        # Batches small enough for the memory that they take not to matter
+        return iter(file.iter_batches(batch_size=16_384, columns=kept))
+
+    return list(schema.names), _Attempt(dict(zip(schema.names, schema.types, strict=True)), batches)
+
+
+def _open_arrow(path: Path) -> tuple[list[str], _Attempt]:
+    import pyarrow as pa
+
+    try:
+        source = pa.memory_map(str(path))
+        try:
+            file = pa.ipc.open_file(source)
+            count, get = file.num_record_batches, file.get_batch
+        except pa.ArrowInvalid:
+            source.seek(0)
+            file = pa.ipc.open_stream(source)
+            count, get = -1, None
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise DataError(f"{path} is not a whole Arrow file: {_first_line(error)}.") from None
+    schema = file.schema
+
+    def batches(kept: list[str]) -> Iterator[Any]:
+        if get is None:
+            for batch in file:
+                yield batch.select(kept)
+        else:
+            for i in range(count):
+                yield get(i).select(kept)
+
+    return list(schema.names), _Attempt(dict(zip(schema.names, schema.types, strict=True)), batches)
+
+
+def _open_stata(path: Path) -> tuple[list[str], _Attempt]:
+    try:
+        import pandas as pd
+    except ImportError:
+        raise DataError(f"{path}: Stata files need the package pandas.") from None
+    import pyarrow as pa
+
+    try:
+        table = pa.Table.from_pandas(pd.read_stata(path), preserve_index=False)
+    except (ValueError, OSError, KeyError, IndexError, TypeError, EOFError) as error:
+        raise DataError(f"{path} is not a whole Stata file: {_first_line(error)}.") from None
+    schema = table.schema
+
+    def batches(kept: list[str]) -> Iterator[Any]:
+        return iter(table.select(kept).to_batches())
+
+    return list(schema.names), _Attempt(dict(zip(schema.names, schema.types, strict=True)), batches)
+
+
+def _gather(
+    path: Path,
+    attempt: _Attempt,
+    kept: list[str],
+    text: Collection[str],
+    progress: Callable[[int], None] | None,
+) -> tuple[dict[str, Column], int] | None:
+    """Read all batches; None if a column turns out to be of another type."""
+    import pyarrow as pa
+
+    gatherers = [_gatherer(path, name, attempt.types[name], name in text) for name in kept]
+    n_rows = 0
+    try:
+        for batch in attempt.batches(kept):
+            for gatherer, array in zip(gatherers, batch.columns, strict=True):
+                gatherer.add(array)
+            n_rows += batch.num_rows
+            if progress is not None:
+                progress(n_rows)
+    except TypeMismatchError:
+        return None
+    except (pa.ArrowException, OSError, UnicodeError, EOFError) as error:
+        raise DataError(f"{path} can't be read to its end: {_first_line(error)}.") from None
+    return {gatherer.name: gatherer.finish() for gatherer in gatherers}, n_rows
+
+
+def _gatherer(path: Path, name: str, kind: Any, as_text: bool) -> Gatherer:
+    import pyarrow as pa
+
+    is_ = pa.types
+    if is_.is_dictionary(kind) or is_.is_string(kind) or is_.is_large_string(kind) or as_text:
+        return Gatherer(name, "text", as_text)
+    if is_.is_integer(kind) or is_.is_floating(kind) or is_.is_boolean(kind):
+        return Gatherer(name, "number", False)
+    if is_.is_null(kind) or is_.is_decimal(kind):
+        return Gatherer(name, "number", False)
+    if is_.is_temporal(kind) and not is_.is_interval(kind):
+        return Gatherer(name, "date", False)
+    raise DataError(
+        f"{path}: column {name!r} holds values of the type {kind}, which are neither numbers, "
+        "texts nor dates: leave it out with --drop."
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0].rstrip(".")[:200] if lines else type(error).__name__
