@@ -1,0 +1,158 @@
+"""A fitted model by itself: what predicting needs, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.tables import DataError, Feature, Features, NumberColumn, Plan, Table, TextColumn
+from ellzero.tables._errors import listed
+
+__all__ = ["LinearModel", "make_linear_model"]
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LinearModel:
+    """A linear model of features.
+
+    Attributes
+    ----------
+    target : str
+        What it predicts.
+    intercept : float
+        In units of the target.
+    features : tuple of Feature
+        What is multiplied, and the factors of products.
+    coefficients : tuple of float
+        One a feature, in units of the target per unit of the feature; 0 for mere factors.
+    means : tuple of float
+        Of each feature: what stands for a missing value, and what products deviate from.
+    fills : bool
+        Whether missing values are replaced by means.
+    levels : dict
+        The levels of each category that were seen.
+    facts : dict
+        What is known of the fit, for people.
+    """
+
+    target: str
+    intercept: float
+    features: tuple[Feature, ...]
+    coefficients: tuple[float, ...]
+    means: tuple[float, ...]
+    fills: bool
+    levels: dict[str, list[str]]
+    facts: dict[str, Any]
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that it needs."""
+        return list(dict.fromkeys(f.column for f in self.features if f.kind != "product"))
+
+    @property
+    def texts(self) -> list[str]:
+        """The columns that it reads as texts."""
+        return list(dict.fromkeys(f.column for f in self.features if f.kind == "level"))
+
+    def predict(self, table: Table) -> _Floats:
+        """Predict the target for rows that have been checked; NaN where a value is missing."""
+        features = Features(self.features, learns=self.fills)
+        means = np.array(self.means)
+        X = features.build(table, None, means)
+        unknown = np.isnan(X).any(axis=1) if X.size else np.zeros(table.n_rows, dtype=bool)
+        predicted = X @ np.array(self.coefficients) + self.intercept
+        predicted[unknown] = np.nan
+        return np.asarray(predicted)
+
+    def check(self, table: Table, *, lenient: bool) -> tuple[NDArray[np.bool_], list[str]]:
+        """Find the rows that can't be predicted: an unseen level, or a missing value.
+
+        Raises unless ``lenient``; else returns which they are, and words about them.
+        """
+        absent = [name for name in self.columns if name not in table.columns]
+        if absent:
+            raise DataError(
+                f"{table.name} lacks the column {listed(absent)}, which the model needs."
+            )
+        bad = np.zeros(table.n_rows, dtype=bool)
+        words = []
+        for name in self.columns:
+            column = table.columns[name]
+            if name in self.texts:
+                if isinstance(column, NumberColumn):
+                    column = table.columns[name] = column.as_text()
+                if not isinstance(column, TextColumn):
+                    raise DataError(f"Column {name!r} held categories, but holds dates now.")
+                known = set(self.levels[name])
+                unseen = [
+                    code for code, level in enumerate(column.levels or []) if level not in known
+                ]
+                rows = np.isin(column.codes, unseen) if unseen else np.zeros(0, dtype=bool)
+                if rows.any():
+                    found = listed([(column.levels or [])[code] for code in unseen])
+                    words.append(
+                        f"column {name!r} has levels that the model has not seen: {found} in "
+                        f"{int(rows.sum()):,} rows"
+                    )
+                    bad |= rows
+            elif not isinstance(column, NumberColumn) and self._needs_numbers(name):
+                levels = _levels(column)
+                example = f" (such as {levels[0]!r})" if levels else ""
+                raise DataError(
+                    f"Column {name!r} held numbers when the model was fitted, but does not "
+                    f"now{example}."
+                )
+            elif isinstance(column, NumberColumn) and np.isinf(column.values).any():
+                words.append(f"column {name!r} has infinite values")
+                bad |= np.isinf(column.values)
+            if column.n_missing and not self.fills:
+                words.append(f"column {name!r} has {column.n_missing:,} missing values")
+                bad |= column.missing
+        if words and not lenient:
+            raise DataError(
+                f"{table.name}: {'; '.join(words[:5])}. With --lenient such rows get no prediction."
+            )
+        return bad, words
+
+    def _needs_numbers(self, name: str) -> bool:
+        return any(f.kind == "number" and f.column == name for f in self.features)
+
+
+def _levels(column: Any) -> list[str] | None:
+    return column.levels if isinstance(column, TextColumn) else None
+
+
+def make_linear_model(
+    target: str,
+    intercept: float,
+    plan: Plan,
+    coef: _Floats,
+    support: NDArray[np.int64],
+    means: _Floats,
+    facts: dict[str, Any],
+) -> LinearModel:
+    """Take what a model needs out of a plan: its features and their factors."""
+    every = plan.features.features
+    needed = sorted({*support.tolist(), *(f for j in support for f in every[j].factors)})
+    place = {j: i for i, j in enumerate(needed)}
+    features = tuple(
+        Feature(f.name, f.kind, f.column, f.level, tuple(place[k] for k in f.factors))
+        for f in (every[j] for j in needed)
+    )
+    chosen = set(support.tolist())
+    texts = {f.column for f in features if f.kind == "level"}
+    return LinearModel(
+        target=target,
+        intercept=intercept,
+        features=features,
+        coefficients=tuple(float(coef[j]) if j in chosen else 0.0 for j in needed),
+        means=tuple(float(means[j]) for j in needed),
+        fills=plan.missing in ("mean", "indicator"),
+        levels={name: levels for name, levels in plan.levels.items() if name in texts},
+        facts=facts,
+    )

@@ -1,0 +1,201 @@
+"""Saved models: plain JSON, checked to the letter when read.
+
+Nothing in such a file is run, so one from a stranger is safe to load. A checksum over the rest
+tells a file that was cut or edited from one that was saved.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from ellzero.selection._linear_model import LinearModel
+from ellzero.tables import DataError, Feature, write_aside
+from ellzero.tables._files import check_file
+
+__all__ = ["load_model", "save_model"]
+
+_FORMAT = "ellzero-model"
+_VERSION = 1
+_MOST_BYTES = 100_000_000
+_KEYS = {
+    "format",
+    "version",
+    "ellzero",
+    "target",
+    "intercept",
+    "fills_missing",
+    "features",
+    "levels",
+    "fit",
+    "sha256",
+}
+_FEATURE_KEYS = {"name", "kind", "column", "level", "factors", "coefficient", "mean"}
+_KINDS = {"number", "level", "missing", "product"}
+
+
+def save_model(model: LinearModel, path: Path) -> None:
+    """Write a model as JSON, aside and then renamed.
+
+    Parameters
+    ----------
+    model : LinearModel
+        The model.
+    path : Path
+        Where to.
+    """
+    from ellzero import __version__
+
+    content: dict[str, Any] = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "ellzero": __version__,
+        "target": model.target,
+        "intercept": model.intercept,
+        "fills_missing": model.fills,
+        "features": [
+            {
+                "name": feature.name,
+                "kind": feature.kind,
+                "column": feature.column,
+                "level": feature.level,
+                "factors": list(feature.factors),
+                "coefficient": coefficient,
+                "mean": mean,
+            }
+            for feature, coefficient, mean in zip(
+                model.features, model.coefficients, model.means, strict=True
+            )
+        ],
+        "levels": model.levels,
+        "fit": model.facts,
+    }
+    content["sha256"] = _checksum(content)
+    write_aside(path, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def load_model(path: Path) -> LinearModel:
+    """Read a saved model.
+
+    Parameters
+    ----------
+    path : Path
+        A file that `save_model` wrote.
+
+    Returns
+    -------
+    LinearModel
+        The model.
+
+    Raises
+    ------
+    DataError
+        If it is not whole, not a model, of another version, or has been changed.
+    """
+    check_file(path)
+    if path.stat().st_size > _MOST_BYTES:
+        raise DataError(f"{path} is too large to be a saved model.")
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        raise DataError(
+            f"{path} is not whole JSON: is it a saved model, and not cut off?"
+        ) from None
+    if not isinstance(content, dict) or content.get("format") != _FORMAT:
+        raise DataError(f"{path} is not a model saved by ellzero.")
+    if content.get("version") != _VERSION:
+        raise DataError(
+            f"{path} is a saved model of version {content.get('version')!r}; this ellzero reads "
+            f"version {_VERSION}."
+        )
+    given = content.get("sha256")
+    if given != _checksum({key: value for key, value in content.items() if key != "sha256"}):
+        raise DataError(f"{path} has been changed since it was saved: its checksum does not fit.")
+    try:
+        return _read(content)
+    except (_InvalidError, OverflowError) as error:
+        raise DataError(f"{path} is not a valid model: {error}.") from None
+
+
+class _InvalidError(Exception):
+    pass
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)
+
+
+def _checksum(content: dict[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _require(condition: bool, what: str) -> None:
+    if not condition:
+        raise _InvalidError(what)
+
+
+def _number(value: Any, what: str) -> float:
+    plain = isinstance(value, (int, float)) and not isinstance(value, bool)
+    _require(plain and math.isfinite(value), f"{what} must be a number")
+    return float(value)
+
+
+def _text(value: Any, what: str) -> str:
+    _require(isinstance(value, str), f"{what} must be a text")
+    return str(value)
+
+
+def _read(content: dict[str, Any]) -> LinearModel:
+    _require(set(content) == _KEYS, "its fields are not those of a model")
+    _require(isinstance(content["fills_missing"], bool), "fills_missing must be true or false")
+    _require(isinstance(content["features"], list), "features must be a list")
+    _require(isinstance(content["levels"], dict), "levels must be a table")
+    _require(isinstance(content["fit"], dict), "fit must be a table")
+    features: list[Feature] = []
+    coefficients: list[float] = []
+    means: list[float] = []
+    for place, entry in enumerate(content["features"]):
+        _require(
+            isinstance(entry, dict) and set(entry) == _FEATURE_KEYS,
+            f"feature {place} is incomplete",
+        )
+        features.append(_read_feature(entry, place, features))
+        coefficients.append(_number(entry["coefficient"], "a coefficient"))
+        means.append(_number(entry["mean"], "a mean"))
+    for name, levels in content["levels"].items():
+        valid = isinstance(levels, list) and all(isinstance(level, str) for level in levels)
+        _require(valid, f"the levels of {name!r} must be texts")
+    for feature in features:
+        if feature.kind == "level":
+            known = content["levels"].get(feature.column, [])
+            _require(feature.level in known, f"{feature.name!r} has no such level")
+    return LinearModel(
+        target=_text(content["target"], "target"),
+        intercept=_number(content["intercept"], "intercept"),
+        features=tuple(features),
+        coefficients=tuple(coefficients),
+        means=tuple(means),
+        fills=content["fills_missing"],
+        levels=content["levels"],
+        facts=content["fit"],
+    )
+
+
+def _read_feature(entry: dict[str, Any], place: int, before: list[Feature]) -> Feature:
+    texts = {key: _text(entry[key], key) for key in ("name", "kind", "column", "level")}
+    _require(texts["kind"] in _KINDS, f"{texts['kind']!r} is no kind of feature")
+    factors = entry["factors"]
+    whole = isinstance(factors, list) and all(type(factor) is int for factor in factors)
+    _require(whole, "factors must be whole numbers")
+    if texts["kind"] == "product":
+        fine = len(factors) == 2 and all(
+            0 <= factor < place and before[factor].kind != "product" for factor in factors
+        )
+        _require(fine, f"the factors of {texts['name']!r} are not features before it")
+    else:
+        _require(not factors and texts["column"] != "", f"{texts['name']!r} must name its column")
+    return Feature(texts["name"], texts["kind"], texts["column"], texts["level"], tuple(factors))

@@ -1,0 +1,238 @@
+"""From a table to what a search needs: a response, weights, a plan of features, and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.selection._settings import Settings
+from ellzero.selection._splits import hold_out
+from ellzero.tables import (
+    Column,
+    DataError,
+    DateColumn,
+    NumberColumn,
+    Plan,
+    Remark,
+    Table,
+    TextColumn,
+    ValueColumn,
+    judge_columns,
+    make_plan,
+)
+from ellzero.tables._errors import listed
+
+__all__ = ["Data", "prepare"]
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass
+class Data:
+    """A table ready to be searched.
+
+    Attributes
+    ----------
+    table : Table
+        The predictors of the rows to fit on.
+    y : ndarray
+        Their response.
+    weights : ndarray or None
+        Their weights.
+    groups : Column or None
+        What stays together in folds.
+    times : ndarray or None
+        What folds are ordered by.
+    plan : Plan
+        The features.
+    remarks : list of Remark
+        What the columns were taken for.
+    held_out : Held or None
+        The rows that are kept for the test.
+    notes : list of str
+        What users should be told.
+    n_read : int
+        Rows of the file.
+    """
+
+    table: Table
+    y: _Floats
+    weights: _Floats | None
+    groups: NDArray[np.int64] | None
+    times: _Floats | None
+    plan: Plan
+    remarks: list[Remark]
+    held_out: tuple[Table, _Floats, _Floats | None] | None
+    n_read: int
+    notes: list[str] = field(default_factory=list)
+
+
+def prepare(table: Table, settings: Settings) -> Data:
+    """Check a table and plan what is made of it.
+
+    Parameters
+    ----------
+    table : Table
+        As it was read.
+    settings : Settings
+        What is asked.
+
+    Returns
+    -------
+    Data
+        What a search needs.
+    """
+    _check_roles(table, settings)
+    keep = (*settings.keep, *(name for name in settings.force if name in table.columns))
+    remarks = judge_columns(table, settings.roles, categorical=settings.categorical, keep=keep)
+    for remark in remarks:
+        if remark.use == "left out" and remark.name in settings.force:
+            raise DataError(f"--force: column {remark.name!r} can't be used: {remark.details}.")
+    n_read = table.n_rows
+    notes: list[str] = []
+    table, notes = _without_gaps(table, remarks, settings)
+    y = _response(table.columns[settings.target])
+    weights = _weights(table, settings)
+    groups = _groups(table.columns[settings.groups]) if settings.groups else None
+    times = _times(table.columns[settings.time]) if settings.time else None
+    _check_infinite(table, remarks)
+    plan = make_plan(table, remarks, settings.missing, settings.interactions)
+    used = {remark.name for remark in remarks if remark.use == "predictor"}
+    for name in list(table.columns):
+        if name not in used:
+            del table.columns[name]
+    held_out = None
+    if settings.test_share > 0:
+        train, test = hold_out(settings.test_share, len(y), groups, times, settings.seed)
+        test_weights = None if weights is None else weights[test]
+        held_out = (table.take(test), y[test], test_weights)
+        table, y = table.take(train), y[train]
+        weights = None if weights is None else weights[train]
+        groups = None if groups is None else groups[train]
+        times = None if times is None else times[train]
+    if weights is not None and not settings.frequency:
+        weights = weights * (len(weights) / weights.sum())
+    if len(y) < 2:
+        raise DataError(f"{table.name} has {len(y)} row to fit on: at least 2 are needed.")
+    if y.min() == y.max():
+        raise DataError(
+            f"The target {settings.target!r} is the same in all rows: nothing to explain."
+        )
+    return Data(
+        table, y, weights, groups, times, plan, remarks, held_out, n_read, [*notes, *plan.notes]
+    )
+
+
+def _check_roles(table: Table, settings: Settings) -> None:
+    if not table.n_rows:
+        raise DataError(f"{table.name} has no rows.")
+    named = {
+        "--target": [settings.target],
+        "--weights": [settings.weights] if settings.weights else [],
+        "--groups": [settings.groups] if settings.groups else [],
+        "--time": [settings.time] if settings.time else [],
+    }
+    for option, names in named.items():
+        for name in names:
+            if name not in table.columns:
+                raise DataError(
+                    f"{table.name} has no column {name!r}, which {option} names; it has "
+                    f"{listed(table.columns, 8)}."
+                )
+    roles = [name for names in named.values() for name in names]
+    twice = [name for name in dict.fromkeys(roles) if roles.count(name) > 1]
+    if twice:
+        raise DataError(f"Column {twice[0]!r} can't have two roles.")
+
+
+def _without_gaps(
+    table: Table, remarks: Sequence[Remark], settings: Settings
+) -> tuple[Table, list[str]]:
+    """Leave out rows with missing values, as far as was asked for."""
+    used = [remark for remark in remarks if remark.use != "left out" and remark.n_missing]
+    if not used:
+        return table, []
+    if settings.missing == "error":
+        counts = [f"{remark.name!r} ({remark.n_missing:,})" for remark in used]
+        shown = ", ".join(counts[:8]) + (f" and {len(counts) - 8} more" if counts[8:] else "")
+        raise DataError(
+            f"Values are missing in {shown} of {table.n_rows:,} rows: say what to do about them "
+            "with --missing drop, mean or indicator."
+        )
+    every = settings.missing == "drop"
+    gone = np.zeros(table.n_rows, dtype=bool)
+    for remark in used:
+        if every or remark.use != "predictor":
+            gone |= table.columns[remark.name].missing
+    if not gone.any():
+        return table, []
+    if gone.all():
+        raise DataError(f"{table.name}: every row has a missing value.")
+    where = "a value" if every else "the target, the weight, the group or the time"
+    note = f"{int(gone.sum()):,} of {table.n_rows:,} rows left out, where {where} is missing."
+    return table.take(np.flatnonzero(~gone)), [note]
+
+
+def _response(column: Column) -> _Floats:
+    if isinstance(column, TextColumn):
+        example = f" (such as {column.levels[0]!r})" if column.levels else ""
+        raise DataError(
+            f"The target {column.name!r} holds text{example}: a number is needed to explain."
+        )
+    if isinstance(column, DateColumn):
+        raise DataError(f"The target {column.name!r} holds dates: a number is needed to explain.")
+    assert isinstance(column, NumberColumn)
+    if not column.values.size or column.n_missing == len(column.values):
+        raise DataError(f"The target {column.name!r} has no values.")
+    if np.isinf(column.values).any():
+        raise DataError(f"The target {column.name!r} has infinite values.")
+    return np.ascontiguousarray(column.values)
+
+
+def _weights(table: Table, settings: Settings) -> _Floats | None:
+    if settings.weights is None:
+        return None
+    column = table.columns[settings.weights]
+    if not isinstance(column, NumberColumn):
+        raise DataError(f"--weights: column {column.name!r} does not hold numbers.")
+    values = column.values
+    if not np.isfinite(values).all() or (values < 0).any() or not values.any():
+        raise DataError(
+            f"--weights: column {column.name!r} must hold numbers from 0 up, not all of them 0."
+        )
+    if settings.frequency and not np.array_equal(values, np.floor(values)):
+        raise DataError(
+            f"--frequency: column {column.name!r} must hold whole numbers; without --frequency "
+            "weights are rescaled to sum to the number of rows."
+        )
+    return values.copy()
+
+
+def _groups(column: Column) -> NDArray[np.int64]:
+    if isinstance(column, TextColumn):
+        return column.codes.astype(np.int64)
+    assert isinstance(column, ValueColumn)
+    _, codes = np.unique(column.values, return_inverse=True)
+    return codes.reshape(-1).astype(np.int64)
+
+
+def _times(column: Column) -> _Floats:
+    if isinstance(column, TextColumn):
+        raise DataError(f"--time: column {column.name!r} holds text, not dates or numbers.")
+    assert isinstance(column, ValueColumn)
+    return column.values.copy()
+
+
+def _check_infinite(table: Table, remarks: Sequence[Remark]) -> None:
+    for remark in remarks:
+        column = table.columns.get(remark.name)
+        if remark.use == "predictor" and isinstance(column, NumberColumn):
+            count = int(np.isinf(column.values).sum())
+            if count:
+                raise DataError(
+                    f"Column {remark.name!r} has {count:,} infinite values: --drop it, or name "
+                    "what stands for missing with --na."
+                )

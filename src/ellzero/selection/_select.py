@@ -1,0 +1,461 @@
+"""The choice of a model on a table."""
+
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.regression import Frontier, FrontierModel, L0RegressorCV, l0_frontier
+from ellzero.regression._criteria import trusted_size
+from ellzero.regression._cv_curve import Curve
+from ellzero.regression._hull import middle
+from ellzero.selection._cross_validation import cross_validate
+from ellzero.selection._linear_model import LinearModel, make_linear_model
+from ellzero.selection._prepare import Data
+from ellzero.selection._settings import Settings
+from ellzero.selection._splits import make_splits
+from ellzero.tables import DataError, Feature
+from ellzero.tables._errors import listed
+from ellzero.tables._features import repeated_columns
+
+if TYPE_CHECKING:
+    from ellzero.posterior import SpikeSlabRegressor
+
+__all__ = ["Selection", "select"]
+
+_Floats = NDArray[np.float64]
+_MARGIN = 10
+_NO_SWAP = "no insertion, removal or swap of a variable improves it"
+
+
+@dataclass
+class Selection:
+    """A chosen model and what it was chosen from.
+
+    Attributes
+    ----------
+    settings : Settings
+        What was asked.
+    data : Data
+        What it was asked of; its table is used up.
+    frontier : Frontier
+        The best models known of every size.
+    model : FrontierModel
+        The one chosen.
+    lam : float or None
+        Its price; None if it was asked for by size and is the solution at no price.
+    certificate : str
+        What is known about it.
+    curve : Curve or None
+        The cross-validated error.
+    folds : str
+        What kind of folds these were.
+    linear : LinearModel
+        The model by itself.
+    forced : ndarray of int
+        The features that had to be in.
+    residuals, fitted : ndarray
+        In units of the target, for the rows fitted on.
+    spreads : ndarray
+        Standard deviation of each feature of the model.
+    held_out : dict or None
+        How the model did on rows held out.
+    posterior : SpikeSlabRegressor or None
+        If asked for.
+    notes : list of str
+        What users should be told.
+    """
+
+    settings: Settings
+    data: Data
+    frontier: Frontier
+    model: FrontierModel
+    lam: float | None
+    certificate: str
+    curve: Curve | None
+    folds: str
+    linear: LinearModel
+    forced: NDArray[np.int64]
+    fitted: _Floats
+    residuals: _Floats
+    spreads: _Floats
+    held_out: dict[str, float] | None
+    posterior: SpikeSlabRegressor | None
+    notes: list[str] = field(default_factory=list)
+
+
+def select(
+    data: Data, settings: Settings, progress: Callable[[str], None] | None = None
+) -> Selection:
+    """Choose a model.
+
+    Parameters
+    ----------
+    data : Data
+        A prepared table. It is used up: features take the place of its columns.
+    settings : Settings
+        What is asked.
+    progress : callable, default=None
+        Called with what is going on, in words.
+
+    Returns
+    -------
+    Selection
+        The model and what it was chosen from.
+    """
+    say = progress or (lambda words: None)
+    design = make_design(data, settings, say, static=settings.cross_validated)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        chosen = _choose(design, data, settings, say)
+        posterior = fit_posterior(design, data, settings, say) if settings.posterior else None
+    notes = [*data.notes, *dict.fromkeys(_plain(str(warning.message)) for warning in caught)]
+    model = chosen.model
+    facts = {
+        "rows": len(data.y),
+        "r2": _r2(model, data.y, data.weights),
+        "table": os.path.basename(data.table.name),
+        "sha256": data.table.sha256,
+    }
+    linear = make_linear_model(
+        settings.target, model.intercept, data.plan, model.coef, model.support, design.means, facts
+    )
+    fitted = design.X[:, model.support] @ model.coef[model.support] + model.intercept
+    held_out = None
+    if data.held_out is not None:
+        table, y, weights = data.held_out
+        held_out = _judge(
+            linear.predict(table), y, weights, float(np.average(data.y, weights=data.weights))
+        )
+    return Selection(
+        settings=settings,
+        data=data,
+        frontier=chosen.frontier,
+        model=model,
+        lam=chosen.lam,
+        certificate=chosen.certificate,
+        curve=chosen.curve,
+        folds=chosen.folds,
+        linear=linear,
+        forced=design.forced,
+        fitted=fitted,
+        residuals=data.y - fitted,
+        spreads=_spreads(design.X[:, model.support], data.weights),
+        held_out=held_out,
+        posterior=posterior,
+        notes=notes,
+    )
+
+
+@dataclass
+class Design:
+    """The features of all rows to fit on."""
+
+    X: Any
+    means: _Floats
+    forced: NDArray[np.int64]
+    names: list[str]
+
+
+def make_design(
+    data: Data, settings: Settings, say: Callable[[str], None], *, static: bool = True
+) -> Design:
+    """Build the features, without those that repeat others.
+
+    The columns of the table are used up, unless folds will have to learn from them.
+    """
+    features = data.plan.features
+    _check_memory(len(data.y), len(features))
+    say("Making features")
+    needs_means = features.learns or data.plan.missing in ("mean", "indicator")
+    means = (
+        features.learn(data.table, None, data.weights) if needs_means else np.zeros(len(features))
+    )
+    consume = not (features.learns and settings.cross_validated)
+    X = features.build(data.table, None, means, consume=consume)
+    first = next((j for j, f in enumerate(features.features) if f.kind == "product"), len(features))
+    repeats = repeated_columns(X, first) if first < len(features) else {}
+    if repeats:
+        kept = [j for j in range(len(features)) if j not in repeats]
+        for place, j in enumerate(kept):
+            if place != j:
+                X[:, place] = X[:, j]
+        X = X[:, : len(kept)]
+        constant = [features.names[j] for j, i in repeats.items() if i < 0]
+        same = [
+            f"{features.names[j]} (as {features.names[i]})" for j, i in repeats.items() if i >= 0
+        ]
+        if constant:
+            data.notes.append(f"Left out, since constant: {_some(constant)}.")
+        if same:
+            data.notes.append(f"Left out, since they repeat another column: {_some(same)}.")
+        features = features.keep(kept)
+        means = means[kept]
+        data.plan = type(data.plan)(
+            features, data.plan.missing, data.plan.references, data.plan.levels, data.plan.notes
+        )
+    forced = _resolve_forced(settings.force, features.features)
+    return Design(X, means, forced, features.names)
+
+
+def _some(names: list[str], most: int = 6) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _check_memory(n: int, p: int) -> None:
+    needed = 8.0 * n * p
+    if not hasattr(os, "sysconf"):
+        return
+    available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > 0.9 * available:
+        raise DataError(
+            f"{n:,} rows of {p:,} features take {needed / 1e9:.0f} GB, more than this machine has: "
+            "leave out columns with --drop."
+        )
+
+
+def _resolve_forced(names: tuple[str, ...], features: list[Feature]) -> NDArray[np.int64]:
+    """Find features by their own name, or all that are made of a column."""
+    forced: list[int] = []
+    for name in names:
+        found = [j for j, feature in enumerate(features) if feature.name == name]
+        found = found or [
+            j for j, f in enumerate(features) if f.column == name and f.kind in ("number", "level")
+        ]
+        if not found:
+            known = listed([feature.name for feature in features], 8)
+            raise DataError(f"--force names {name!r}, which is not among the features: {known}.")
+        forced += found
+    return np.array(sorted(set(forced)), dtype=np.int64)
+
+
+@dataclass
+class _Choice:
+    frontier: Frontier
+    model: FrontierModel
+    lam: float | None
+    certificate: str
+    curve: Curve | None = None
+    folds: str = ""
+
+
+def _choose(design: Design, data: Data, settings: Settings, say: Callable[[str], None]) -> _Choice:
+    frame = named(design)
+    if settings.cross_validated:
+        return _choose_by_cv(design, frame, data, settings, say)
+    say("Finding the best model of every size")
+    n_forced = design.forced.size
+    p = len(design.names)
+    largest = None
+    if settings.size is not None:
+        largest = min(p, settings.size + _MARGIN)
+        if settings.size < n_forced:
+            raise DataError(f"--size {settings.size}, but --force names {n_forced} features.")
+        if settings.size > p:
+            raise DataError(f"--size {settings.size}, but there are {p} features.")
+    elif settings.lam is None:
+        weight = float(len(data.y)) if data.weights is None else float(data.weights.sum())
+        largest = min(p, n_forced + min(40, trusted_size(weight, p)))
+    frontier = l0_frontier(
+        frame,
+        data.y,
+        max_size=largest,
+        ridge=settings.ridge,
+        always_include=design.forced,
+        sample_weight=data.weights,
+    )
+    if settings.size is not None:
+        return _of_size(frontier, settings.size)
+    if settings.lam is not None:
+        frontier.grow(lam=settings.lam)
+        model = frontier.at(lam=settings.lam)
+        return _Choice(frontier, model, settings.lam, f"At this price {_NO_SWAP}.")
+    return _by_criterion(frontier, settings.criterion, p)
+
+
+def _of_size(frontier: Frontier, size: int) -> _Choice:
+    if size > frontier.sizes[-1]:
+        raise DataError(
+            f"--size {size}, but only {frontier.sizes[-1]} features are linearly independent."
+        )
+    model = frontier.at(size=size)
+    lam = None if model.interval is None else middle(*model.interval)
+    return _Choice(
+        frontier,
+        model,
+        lam,
+        f"It is the best model of {size} variables that was found: {_NO_SWAP}. It is a search, "
+        "not a proof.",
+    )
+
+
+def _by_criterion(frontier: Frontier, criterion: str, p: int) -> _Choice:
+    """Take the least criterion among the solutions."""
+    values = frontier.criterion(criterion)[frontier.hull_sizes - frontier.sizes[0]]
+    best = int(frontier.hull_sizes[int(np.argmin(values))])
+    model = frontier.at(size=best)
+    name = criterion.upper()
+    if np.isinf(values).any():
+        warnings.warn(
+            f"Some models fit the target exactly, which {name} can't judge: give --lam or --size.",
+            UserWarning,
+            stacklevel=2,
+        )
+    if best == frontier.sizes[-1] < p:
+        warnings.warn(
+            f"{name} is least at {best} variables, the most that it can be trusted to choose from "
+            "with so many rows: a larger model was not looked at.",
+            UserWarning,
+            stacklevel=2,
+        )
+    assert model.interval is not None
+    return _Choice(
+        frontier,
+        model,
+        middle(*model.interval),
+        f"{name} is least among the models of {frontier.sizes[0]} to {frontier.sizes[-1]} "
+        f"variables that are the solution at some price; at this one {_NO_SWAP}. It is a search, "
+        "not a proof.",
+    )
+
+
+def _choose_by_cv(
+    design: Design, frame: Any, data: Data, settings: Settings, say: Callable[[str], None]
+) -> _Choice:
+    splits, folds = make_splits(settings.folds, len(data.y), data.groups, data.times, settings.seed)
+    rule = "1se" if settings.criterion == "1se" else "min"
+    if not data.plan.features.learns:
+        say(f"Cross-validating, {folds}")
+        fitted = L0RegressorCV(
+            cv=splits,
+            rule=rule,
+            ridge=settings.ridge,
+            always_include=design.forced,
+            n_jobs=-1,
+        ).fit(frame, data.y, data.weights)
+        frontier, lam, largest = fitted.frontier_, fitted.lam_, fitted.max_size_
+        curve = _curve_of(fitted, len(splits))
+    else:
+
+        def report(done: int, total: int) -> None:
+            say(f"Cross-validating, {folds}: {done} of {total}")
+
+        report(0, len(splits))
+        curve, largest = cross_validate(
+            data.plan.features,
+            data.table,
+            data.y,
+            data.weights,
+            splits,
+            ridge=settings.ridge,
+            forced=design.forced,
+            progress=report,
+        )
+        lam = curve.middle(curve.best() if rule == "min" else curve.within_one_se())
+        frontier = l0_frontier(
+            frame,
+            data.y,
+            max_size=min(len(design.names), design.forced.size + _MARGIN),
+            ridge=settings.ridge,
+            always_include=design.forced,
+            sample_weight=data.weights,
+        )
+        frontier.grow(lam=lam)
+    model = frontier.at(lam=lam)
+    frontier.grow(min(len(design.names), max(model.size + _MARGIN, int(frontier.sizes[-1]))))
+    model = frontier.at(lam=lam)
+    said = (
+        "The error on rows held out is least at this price"
+        if rule == "min"
+        else "This is the highest price whose error on rows held out is within one standard error "
+        "of the least"
+    )
+    certificate = (
+        f"{said}, among sizes up to {largest}; at this price {_NO_SWAP}. It is a search, not a "
+        "proof."
+    )
+    return _Choice(frontier, model, lam, certificate, curve, folds)
+
+
+def _curve_of(fitted: L0RegressorCV, n_splits: int) -> Curve:
+    """Return the curve of a fitted estimator."""
+    results = fitted.cv_results_
+    splits = [results.get(f"split{i}_error") for i in range(n_splits)]
+    errors = np.array([split for split in splits if split is not None])
+    low, high, mean = results["lam_low"], results["lam_high"], results["mean_error"]
+    # What the estimator takes for rounding: 1e-12 of the variance of y
+    share = 1 - results["r2"][0]
+    rounding = 1e-12 * float(mean[0]) / share if share > 0 else 0.0
+    return Curve(low, high, mean, results["se_error"], results["mean_size"], errors, rounding)
+
+
+def named(design: Design) -> Any:
+    """Return the design as a frame, for the names; the numbers are not copied."""
+    import pandas as pd
+
+    return pd.DataFrame(design.X, columns=pd.Index(design.names, dtype=object), copy=False)
+
+
+def fit_posterior(
+    design: Design,
+    data: Data,
+    settings: Settings,
+    say: Callable[[str], None],
+    **parameters: Any,
+) -> SpikeSlabRegressor:
+    """Compute the posterior of the same features."""
+    from ellzero.posterior import SpikeSlabRegressor
+
+    say("Computing the posterior")
+    return SpikeSlabRegressor(
+        random_state=settings.seed,
+        always_include=design.forced,
+        n_jobs=-1,
+        **parameters,
+    ).fit(named(design), data.y, data.weights)
+
+
+def _plain(message: str) -> str:
+    """Reword warnings of estimators for people who have not called them."""
+    message = message.replace("always_include:", "--force:")
+    message = message.replace("more n_warmup and n_draws may help", "more draws may help")
+    return message.replace("L0RegressorCV: ", "").replace("SpikeSlabRegressor", "The posterior")
+
+
+def _r2(model: FrontierModel, y: _Floats, weights: _Floats | None) -> float:
+    centred = y - np.average(y, weights=weights)
+    total = float(np.average(centred**2, weights=weights)) * (
+        len(y) if weights is None else float(weights.sum())
+    )
+    return 1 - model.rss / total if total > 0 else math.nan
+
+
+def _spreads(X: _Floats, weights: _Floats | None) -> _Floats:
+    if not X.size:
+        return np.zeros(X.shape[1])
+    mean = np.average(X, axis=0, weights=weights)
+    return np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
+
+
+def _judge(
+    predicted: _Floats, y: _Floats, weights: _Floats | None, mean: float
+) -> dict[str, float]:
+    """Compare predictions of rows that were held out with predicting the mean of the others."""
+    error = y - predicted
+    mse = float(np.average(error**2, weights=weights))
+    base = float(np.average((y - mean) ** 2, weights=weights))
+    return {
+        "rows": len(y),
+        "rmse": math.sqrt(mse),
+        "mae": float(np.average(np.abs(error), weights=weights)),
+        "r2": 1 - mse / base if base > 0 else math.nan,
+        "rmse_of_mean": math.sqrt(base),
+    }

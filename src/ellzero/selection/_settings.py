@@ -1,0 +1,83 @@
+"""What the user asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["Settings"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is asked of a table.
+
+    Attributes
+    ----------
+    target : str
+        The column to explain.
+    criterion : {"cv", "1se", "bic", "ebic", "ric"}
+        How the price of a variable is chosen, unless ``size`` or ``lam`` is given.
+    size : int or None
+        The number of variables.
+    lam : float or None
+        The price of a variable.
+    force : tuple of str
+        Columns or features that are in every model.
+    interactions : bool
+        Whether squares and products are added.
+    weights : str or None
+        A column of weights.
+    frequency : bool
+        Whether weights are counts; else they are rescaled to sum to the number of rows.
+    ridge : float
+        For columns of unit norm.
+    folds : int or None
+        Of the cross-validation; None means 10, or fewer for few rows.
+    groups, time : str or None
+        A column whose values stay together in folds, or whose order folds respect.
+    categorical, keep : tuple of str
+        Columns to encode as categories; columns to use although they look like identifiers.
+    missing : {"error", "drop", "mean", "indicator"}
+        What to do about missing values.
+    test_share : float
+        Share of rows that are held out from everything.
+    posterior : bool
+        Whether to compute the posterior too.
+    seed : int
+        Of folds, held-out rows and draws.
+    """
+
+    target: str
+    criterion: str = "cv"
+    size: int | None = None
+    lam: float | None = None
+    force: tuple[str, ...] = ()
+    interactions: bool = False
+    weights: str | None = None
+    frequency: bool = False
+    ridge: float = 0.0
+    folds: int | None = None
+    groups: str | None = None
+    time: str | None = None
+    categorical: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    missing: str = "error"
+    test_share: float = 0.0
+    posterior: bool = False
+    seed: int = 0
+
+    @property
+    def roles(self) -> dict[str, str]:
+        """What columns are for that are not predictors."""
+        named = {
+            self.target: "target",
+            self.weights: "weights",
+            self.groups: "groups",
+            self.time: "time",
+        }
+        return {name: role for name, role in named.items() if name is not None}
+
+    @property
+    def cross_validated(self) -> bool:
+        """Whether the price is chosen by cross-validation."""
+        return self.size is None and self.lam is None and self.criterion in ("cv", "1se")

@@ -1,0 +1,78 @@
+"""Which rows are fitted and which judge: folds, and rows held out."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.tables import DataError
+
+__all__ = ["hold_out", "make_splits"]
+
+_Rows = NDArray[np.int64]
+_DEFAULT_FOLDS = 10
+
+
+def hold_out(
+    share: float,
+    n: int,
+    groups: _Rows | None,
+    times: NDArray[np.float64] | None,
+    seed: int,
+) -> tuple[_Rows, _Rows]:
+    """Return the rows to fit on and the rows to test on.
+
+    Whole groups are held out, or the latest rows, or rows at random.
+    """
+    if times is not None:
+        order = np.argsort(times, kind="stable")
+        edge = times[order[min(n - 1, round(n * (1 - share)))]]
+        chosen = times >= edge  # rows of one time stay together
+    elif groups is not None:
+        labels = np.random.default_rng(seed).permutation(np.unique(groups))
+        sizes = np.array([np.count_nonzero(groups == label) for label in labels])
+        count = int(np.searchsorted(np.cumsum(sizes), share * n)) + 1
+        chosen = np.isin(groups, labels[:count])
+    else:
+        chosen = np.zeros(n, dtype=bool)
+        chosen[np.random.default_rng(seed).permutation(n)[: max(1, round(share * n))]] = True
+    if chosen.all() or not chosen.any():
+        raise DataError(f"--test-share {share:g} of {n} rows leaves nothing to fit or to test on.")
+    return np.flatnonzero(~chosen), np.flatnonzero(chosen)
+
+
+def make_splits(
+    folds: int | None,
+    n: int,
+    groups: _Rows | None,
+    times: NDArray[np.float64] | None,
+    seed: int,
+) -> tuple[list[tuple[_Rows, _Rows]], str]:
+    """Return the training and test rows of each fold, and what kind of folds they are."""
+    from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
+
+    if groups is not None:
+        n_groups = np.unique(groups).size
+        count = _count(folds, n_groups, "groups")
+        splits = GroupKFold(count).split(np.zeros(n), groups=groups)
+        return [(a, b) for a, b in splits], f"{count} folds of whole groups"
+    if times is not None:
+        moments, place = np.unique(times, return_inverse=True)
+        place = place.reshape(-1)
+        count = _count(folds, moments.size - 1, "different times beyond the first")
+        splits = [
+            (np.flatnonzero(np.isin(place, early)), np.flatnonzero(np.isin(place, late)))
+            for early, late in TimeSeriesSplit(count).split(moments)
+        ]
+        return splits, f"{count} folds, each later than the rows it is fitted on"
+    count = _count(folds, n, "rows")
+    shuffled = KFold(count, shuffle=True, random_state=seed).split(np.zeros(n))
+    return [(a, b) for a, b in shuffled], f"{count} folds at random"
+
+
+def _count(folds: int | None, most: int, what: str) -> int:
+    if folds is None:
+        folds = max(2, min(_DEFAULT_FOLDS, most // 2))
+    if folds > most:
+        raise DataError(f"{folds} folds need at least as many {what}, but there are {most}.")
+    return folds

@@ -1,0 +1,276 @@
+"""What a selection says, as plain numbers and texts: for JSON, the terminal and the report."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ellzero.selection._prepare import Data
+from ellzero.selection._select import Selection
+
+if TYPE_CHECKING:
+    from ellzero.posterior import SpikeSlabRegressor
+
+__all__ = ["summarise", "summarise_posterior"]
+
+_MOST_NEIGHBOURS = 15
+_MOST_VARIABLES = 40
+_STAND_INS = 3
+_MOST_SETS = 12
+
+
+def summarise(selection: Selection, command: str) -> dict[str, Any]:
+    """Return everything that is shown of a selection.
+
+    Parameters
+    ----------
+    selection : Selection
+        A chosen model.
+    command : str
+        What was typed.
+
+    Returns
+    -------
+    dict
+        Numbers, texts, lists and dicts only; None for what is infinite or not known.
+    """
+    from ellzero import __version__
+
+    settings, data = selection.settings, selection.data
+    n = float(len(data.y)) if data.weights is None else float(data.weights.sum())
+    centred = data.y - np.average(data.y, weights=data.weights)
+    total = float(np.average(centred**2, weights=data.weights)) * n
+    content = {
+        "ellzero": __version__,
+        "command": command,
+        "seed": settings.seed,
+        "target": settings.target,
+        "criterion": _criterion(selection),
+        "data": _data(data),
+        "notes": selection.notes,
+        "model": _model(selection, n, total),
+        "path": _path(selection, n, total),
+        "curve": _curve(selection),
+        "neighbours": _neighbours(selection),
+        "stand_ins": _stand_ins(selection, total),
+        "held_out": selection.held_out,
+        "posterior": summarise_posterior(selection.posterior) if selection.posterior else None,
+    }
+    return _finite(content)  # type: ignore[no-any-return]
+
+
+def _criterion(selection: Selection) -> str:
+    settings = selection.settings
+    if settings.size is not None:
+        return "size"
+    return "lam" if settings.lam is not None else settings.criterion
+
+
+def _data(data: Data) -> dict[str, Any]:
+    return {
+        "name": data.table.name,
+        "sha256": data.table.sha256,
+        "rows_read": data.n_read,
+        "rows_fitted": len(data.y),
+        "features": len(data.plan.features),
+        "missing": data.plan.missing,
+        "columns": [
+            {
+                "name": remark.name,
+                "kind": remark.kind,
+                "use": remark.use,
+                "details": remark.details,
+                "missing": remark.n_missing,
+            }
+            for remark in data.remarks
+        ],
+    }
+
+
+def _model(selection: Selection, n: float, total: float) -> dict[str, Any]:
+    model = selection.model
+    order = np.argsort(-model.removal_cost, kind="stable")
+    forced = set(selection.forced.tolist())
+    every = selection.data.plan.features.features
+    low, high = model.interval or (math.nan, math.nan)
+    return {
+        "size": model.size,
+        "intercept": model.intercept,
+        "lam": selection.lam,
+        "lam_low": low,
+        "lam_high": high,
+        "ridge": selection.settings.ridge,
+        "r2": 1 - model.rss / total,
+        "rmse": math.sqrt(model.rss / n),
+        "certificate": selection.certificate,
+        "variables": [
+            {
+                "name": model.names[j],
+                "coefficient": model.coef[model.support[j]],
+                "standardised": model.standardised[j],
+                "sd": selection.spreads[j],
+                "removal_cost": model.removal_cost[j],
+                "r2_lost": 2 * model.removal_cost[j] / total,
+                "forced": int(model.support[j]) in forced,
+                "reference": selection.data.plan.references.get(every[model.support[j]].column)
+                if every[model.support[j]].kind == "level"
+                else None,
+            }
+            for j in order
+        ],
+    }
+
+
+def _path(selection: Selection, n: float, total: float) -> list[dict[str, Any]]:
+    """Return the models along the path, and the chosen one even if it is not on it."""
+    frontier, chosen = selection.frontier, selection.model.size
+    largest = max(2 * chosen + 10, 20)
+    sizes = sorted({chosen, *(int(k) for k in frontier.hull_sizes if k <= largest)})
+    out = []
+    for size in sizes:
+        model = frontier.at(size=size)
+        low, high = model.interval or (math.nan, math.nan)
+        order = np.argsort(-model.removal_cost, kind="stable")
+        out.append(
+            {
+                "size": size,
+                "lam_low": low,
+                "lam_high": high,
+                "r2": 1 - model.rss / total,
+                "rmse": math.sqrt(max(model.rss, 0) / n),
+                "intercept": model.intercept,
+                "chosen": size == chosen,
+                "held_out": _error_at(selection, low, high),
+                "variables": [
+                    {
+                        "name": model.names[j],
+                        "coefficient": model.coef[model.support[j]],
+                        "standardised": model.standardised[j],
+                        "r2_lost": 2 * model.removal_cost[j] / total,
+                    }
+                    for j in order
+                ],
+            }
+        )
+    return out
+
+
+def _error_at(selection: Selection, low: float, high: float) -> list[float] | None:
+    """Return the least and greatest error on rows held out in an interval of lam, as a root."""
+    curve = selection.curve
+    if curve is None or math.isnan(low):
+        return None
+    inside = (curve.lam_low < high) & (curve.lam_high > low)
+    if not inside.any():
+        return None
+    errors = np.sqrt(curve.mean_error[inside])
+    return [float(errors.min()), float(errors.max())]
+
+
+def _curve(selection: Selection) -> dict[str, Any] | None:
+    curve = selection.curve
+    if curve is None:
+        return None
+    marks = {"least": curve.best(), "one_se": curve.within_one_se()}
+    return {
+        "folds": selection.folds,
+        "lam_low": curve.lam_low.tolist(),
+        "lam_high": curve.lam_high.tolist(),
+        "mean_error": curve.mean_error.tolist(),
+        "se_error": curve.se_error.tolist(),
+        "mean_size": curve.mean_size.tolist(),
+        **{
+            name: {
+                "lam": curve.middle(place),
+                "error": curve.mean_error[place],
+                "rmse": math.sqrt(curve.mean_error[place]),
+                "se": curve.se_error[place],
+                "size": curve.mean_size[place],
+            }
+            for name, place in marks.items()
+        },
+    }
+
+
+def _neighbours(selection: Selection) -> list[dict[str, Any]]:
+    lam = selection.lam
+    if lam is not None and not 0 < lam < math.inf:
+        lam = None
+    table = selection.frontier.neighbours(selection.model.size, lam=lam)
+    return table.head(_MOST_NEIGHBOURS).to_dict("records")  # type: ignore[return-value]
+
+
+def _stand_ins(selection: Selection, total: float) -> list[dict[str, Any]]:
+    table = selection.frontier.stand_ins(selection.model.size, _STAND_INS)
+    table["r2_lost"] = 2 * table["rise"] / total
+    removal = dict(zip(selection.model.names, selection.model.removal_cost, strict=True))
+    cost = table["leaves"].map(removal).astype(float)
+    table["regained"] = 1 - table["rise"] / cost.where(cost > 0, 1.0)
+    rows: list[dict[str, Any]] = table.to_dict("records")  # type: ignore[assignment]
+    return rows
+
+
+def summarise_posterior(posterior: SpikeSlabRegressor) -> dict[str, Any]:
+    """Return what is shown of a posterior.
+
+    Parameters
+    ----------
+    posterior : SpikeSlabRegressor
+        Fitted.
+
+    Returns
+    -------
+    dict
+        The most probable variables, models, and sets of which one is in.
+    """
+    table = posterior.summary().head(_MOST_VARIABLES)
+    rows = [
+        {"name": name, **row}
+        for name, row in zip(table.index, table.to_dict("records"), strict=True)
+    ]
+    models = posterior.models_.head(8)
+    sizes = posterior.draws_.size
+    content = {
+        "solver": posterior.solver_,
+        "exact": posterior.solver_ == "enumerate",
+        "draws": int(posterior.draws_.intercept.size),
+        "sigma_e": float(np.mean(posterior.draws_.sigma_e)),
+        "size": float(np.sum(posterior.inclusion_probabilities_)),
+        "size_low": float(np.quantile(sizes, 0.025)),
+        "size_high": float(np.quantile(sizes, 0.975)),
+        "variables": rows,
+        "n_variables": len(posterior.inclusion_probabilities_),
+        "models": [
+            {"variables": list(variables), "size": int(size), "mass": float(mass)}
+            for variables, size, mass in zip(
+                models["variables"], models["size"], models["mass"], strict=True
+            )
+        ],
+        "credible_sets": [
+            {
+                "variables": found.variables,
+                "inclusion": found.inclusion.tolist(),
+                "probability": found.probability,
+            }
+            for found in posterior.credible_sets_[:_MOST_SETS]
+        ],
+    }
+    return _finite(content)  # type: ignore[no-any-return]
+
+
+def _finite(value: Any) -> Any:
+    """Turn NumPy's numbers into Python's, and what is not finite into None."""
+    if isinstance(value, dict):
+        return {str(key): _finite(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(entry) for entry in value]
+    if isinstance(value, (bool, str)) or value is None:
+        return value
+    if isinstance(value, np.bool_):
+        return bool(value)
+    if isinstance(value, (int, np.integer)):
+        return int(value)
+    number = float(value)
+    return number if math.isfinite(number) else None
