@@ -1,0 +1,296 @@
+"""The charts of a report. Each is drawn twice: for wide pages and for phones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from ellzero._spread import spread_out
+from ellzero.report._format import number
+from ellzero.report._svg import Axis, Canvas, linear_ticks, log_ticks
+
+__all__ = [
+    "both_widths",
+    "draw_bar",
+    "draw_curve",
+    "draw_inclusion",
+    "draw_path",
+    "draw_quantiles",
+    "draw_residuals",
+]
+
+_COLOURS = 8
+_MOST_DOTS = 1500
+
+
+def both_widths(draw: Callable[[int], Canvas]) -> Markup:
+    """Draw for 680 pixels and for 340; the style sheet shows one of them."""
+    return draw(680).finish("wide") + draw(340).finish("narrow")
+
+
+def draw_bar(share: float, kind: str = "") -> Markup:
+    """Draw a bar for a cell of a table, as a share of its width."""
+    width = max(0.0, min(1.0, share)) * 100
+    canvas = Canvas(100, 10, "")
+    canvas.add("rect", x=0, y=1, width=width, height=8, class_=f"bar {kind}".strip())
+    return Markup(
+        '<svg class="cell" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+        f"{''.join(canvas._parts)}</svg>"
+    )
+
+
+def price_range(path: Sequence[dict[str, Any]]) -> tuple[float, float] | None:
+    """Return the highest and lowest price that is drawn; None if there is one model only."""
+    edges = [step["lam_low"] for step in path if step["lam_low"]]
+    edges += [step["lam_high"] for step in path if step["lam_high"]]
+    if not edges:
+        return None
+    high, low = max(edges), min(edges)
+    reach = max((high / low) ** 0.06, 1.25)
+    open_end = any(step["lam_low"] == 0 for step in path)
+    return high * reach, low / reach if open_end or high == low else low
+
+
+def draw_curve(curve: dict[str, Any], chosen: float | None, width: int) -> Canvas:
+    """Draw the cross-validated error against the price, its standard error, and both rules."""
+    height, left, right = 320, 58, 14
+    canvas = Canvas(width, height, "Error on rows held out against the price of a variable")
+    low = np.array([v or 0.0 for v in curve["lam_low"]], dtype=float)
+    error = np.array(curve["mean_error"], dtype=float)
+    se = np.array([0.0 if v is None else v for v in curve["se_error"]], dtype=float)
+    inner = low[low > 0]
+    if not inner.size:
+        canvas.text(left, 80, "One model only: there is no curve.", "label")
+        return canvas
+    reach = max((inner[0] / inner[-1]) ** 0.05, 1.2)
+    edges = np.array([inner[0] * reach, *inner, *([inner[-1] / reach] if low[-1] == 0 else [])])
+    steps = len(edges) - 1
+    root = np.sqrt(error[:steps])
+    lower = np.sqrt(np.maximum(error - se, 0)[:steps])
+    upper = np.sqrt((error + se)[:steps])
+    x = Axis(edges[0], edges[-1], left, width - right, log=True)
+    # The far end may shoot up; what matters is near the least.
+    top = min(float(upper.max()), 2.5 * float(root.min()) if root.min() > 0 else math.inf)
+    top = max(top, float(upper[np.argmin(root)]), float(root[0]) * 1.02)
+    bottom = float(lower.min())
+    pad = 0.06 * (top - bottom or 1.0)
+    y = Axis(bottom - pad, top + pad, height - 46, 28)
+    y_ticks = [(t, number(t)) for t in linear_ticks(y.low, y.high)]
+    x_ticks = [(t, number(t)) for t in log_ticks(edges[-1], edges[0], 8 if width > 400 else 4)]
+    canvas.axes(x, y, x_ticks, y_ticks, "price of a variable, falling", "typical error")
+    corners = [(x(float(a)), x(float(b))) for a, b in pairwise(edges)]
+    above = [p for (a, b), v in zip(corners, upper, strict=True) for p in ((a, y(v)), (b, y(v)))]
+    below = [p for (a, b), v in zip(corners, lower, strict=True) for p in ((a, y(v)), (b, y(v)))]
+    canvas.area([*above, *below[::-1]], "band")
+    canvas.line(
+        [p for (a, b), v in zip(corners, root, strict=True) for p in ((a, y(v)), (b, y(v)))],
+        "curve",
+    )
+    marks = [("one_se", "one standard error" if width > 400 else "1 s.e.", "dotted")]
+    marks += [("least", "least", "dashed")]
+    for place, (key, words, kind) in enumerate(marks):
+        mark = curve[key]
+        at = x(min(max(mark["lam"], edges[-1]), edges[0]))
+        canvas.line([(at, y.start), (at, y.end)], kind)
+        text = f"{words}: {mark['size']:.1f} variables"
+        # The first is to the left of the second: words go where there is no other line.
+        needed = 6.5 * len(text)
+        rightwards = at + needed < width if place else at - needed < left
+        anchor, shift = ("start", 5) if rightwards else ("end", -5)
+        canvas.text(at + shift, y.end + 10 + 15 * place, text, "note", anchor)
+    if chosen is not None and edges[-1] <= chosen <= edges[0]:
+        places = np.flatnonzero((edges[:-1] >= chosen) & (edges[1:] <= chosen))
+        if places.size:
+            canvas.add("circle", cx=x(chosen), cy=y(float(root[places[0]])), r=5, class_="chosen")
+    return canvas
+
+
+def draw_path(path: Sequence[dict[str, Any]], width: int) -> Canvas:
+    """Draw standardised coefficients against the price, with a band for every model."""
+    wide = width > 400
+    height, left, right = (400, 50, 150) if wide else (380, 44, 96)
+    canvas = Canvas(width, height, "Coefficients of the models as the price of a variable falls")
+    steps = [(place, step) for place, step in enumerate(path) if step["lam_low"] is not None]
+    prices = price_range(path)
+    if prices is None or len(steps) < 2:
+        canvas.text(left, 80, "One model only: there is no path.", "label")
+        return canvas
+    x = Axis(prices[0], prices[1], left, width - right, log=True)
+    values = {
+        (place, v["name"]): v["standardised"] for place, step in steps for v in step["variables"]
+    }
+    span = [0.0, *values.values()]
+    pad = 0.07 * (max(span) - min(span) or 1.0)
+    y = Axis(min(span) - pad, max(span) + pad, height - 46, 40)
+    ends = [
+        (x(min(step["lam_high"] or prices[0], prices[0])), x(max(step["lam_low"], prices[1])))
+        for _, step in steps
+    ]
+    for (place, step), (a, b) in zip(steps, ends, strict=True):
+        canvas.add(
+            "rect", x=a, y=y.end, width=max(b - a, 0.5), height=y.start - y.end,
+            class_="step on" if step["chosen"] else "step", data_step=place,
+        )  # fmt: skip
+    y_ticks = [(t, number(t)) for t in linear_ticks(y.low, y.high)]
+    x_ticks = [(t, number(t)) for t in log_ticks(prices[1], prices[0], 7 if wide else 4)]
+    canvas.axes(x, y, x_ticks, y_ticks, "price of a variable, falling", "standardised coefficient")
+    canvas.line([(left, y(0.0)), (x.end, y(0.0))], "zero")
+    last = steps[-1][0]
+    names = list(dict.fromkeys(name for _, name in values))
+    staying = sorted(
+        (name for name in names if (last, name) in values), key=lambda n: -abs(values[last, n])
+    )
+    colour = {name: f"c{place % _COLOURS}" for place, name in enumerate(staying)}
+    for name in names:
+        points: list[tuple[float, float] | None] = []
+        inside = False
+        for (place, _), (a, b) in zip(steps, ends, strict=True):
+            if (place, name) in values:
+                height_now = y(values[place, name])
+                points += [] if inside else [(a, y(0.0))]
+                points += [(a, height_now), (b, height_now)]
+                inside = True
+            elif inside:
+                points += [(a, y(0.0)), None]
+                inside = False
+        canvas.line(points, f"coefficient {colour.get(name, 'gone')}")
+    _name_ends(canvas, y, x.end, staying, [values[last, n] for n in staying], colour, wide)
+    _name_sizes(canvas, steps, ends)
+    return canvas
+
+
+def _name_ends(
+    canvas: Canvas,
+    y: Axis,
+    edge: float,
+    names: list[str],
+    values: list[float],
+    colour: dict[str, str],
+    wide: bool,
+) -> None:
+    """Write the names of the largest coefficients beside the ends of their lines."""
+    room = max(1, int((y.start - y.end) / 15))
+    names, values = names[:room], values[:room]
+    heights: NDArray[np.float64] = np.array([y(value) for value in values])
+    placed = spread_out(heights, 15.0, y.end + 4, y.start - 2) if names else heights
+    for name, at, place in zip(names, heights, placed, strict=True):
+        canvas.line(
+            [(edge, float(at)), (edge + 10, float(place))], f"coefficient thin {colour[name]}"
+        )
+        canvas.text(
+            edge + 13, float(place) + 4, _cut(name, 20 if wide else 12), f"name {colour[name]}"
+        )
+
+
+def _name_sizes(
+    canvas: Canvas, steps: list[tuple[int, dict[str, Any]]], ends: list[tuple[float, float]]
+) -> None:
+    """Write the number of variables above each model, where there is room."""
+    before = -math.inf
+    for (_, step), (a, b) in zip(steps, ends, strict=True):
+        centre = (a + b) / 2
+        if centre - before >= 20:
+            canvas.text(centre, 34, str(step["size"]), "tick", "middle")
+            before = centre
+
+
+def _cut(name: str, most: int) -> str:
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def draw_inclusion(variables: Sequence[dict[str, Any]], width: int, most: int = 20) -> Canvas:
+    """Draw the probability of each variable as a bar."""
+    shown = [v for v in variables[:most] if v["inclusion"] >= 0.005] or list(variables[:1])
+    wide = width > 400
+    left, row = (170, 20) if wide else (110, 20)
+    canvas = Canvas(width, 40 + row * len(shown), "Posterior probability of each variable")
+    bottom = 8 + row * len(shown)
+    x = Axis(0.0, 1.0, left, width - 50)
+    for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
+        canvas.line([(x(tick), 4), (x(tick), bottom)], "dashed" if tick == 0.5 else "grid")
+        canvas.text(x(tick), bottom + 18, f"{tick:g}", "tick", "middle")
+    for place, variable in enumerate(shown):
+        at = 8.0 + row * place
+        share = variable["inclusion"]
+        canvas.text(left - 8, at + 12, _cut(variable["name"], 24 if wide else 14), "tick", "end")
+        canvas.add("rect", x=left, y=at + 2, width=x(share) - left, height=row - 7, class_="bar")
+        canvas.text(x(share) + 6, at + 12, f"{share:.2f}", "tick")
+    return canvas
+
+
+def pick(residuals: NDArray[np.float64], seed: int) -> NDArray[np.int64]:
+    """Return rows to draw: all, or the largest residuals and a sample of the others."""
+    n = len(residuals)
+    if n <= _MOST_DOTS:
+        return np.arange(n)
+    extreme = np.argsort(-np.abs(residuals), kind="stable")[:50]
+    sample = np.random.default_rng(seed).choice(n, _MOST_DOTS - 50, replace=False)
+    return np.unique(np.concatenate([extreme, sample]))
+
+
+def draw_residuals(
+    fitted: NDArray[np.float64], residuals: NDArray[np.float64], seed: int, width: int
+) -> Canvas:
+    """Draw residuals against fitted values."""
+    canvas = Canvas(width, 300, "Residuals against fitted values")
+    rows = pick(residuals, seed)
+    _scatter(canvas, fitted[rows], residuals[rows], "fitted value", "residual", zero=True)
+    return canvas
+
+
+def draw_quantiles(residuals: NDArray[np.float64], seed: int, width: int) -> Canvas:
+    """Draw the quantiles of the residuals against those of a normal distribution."""
+    from scipy.special import ndtri
+
+    canvas = Canvas(width, 300, "Quantiles of residuals against those of a normal distribution")
+    n = len(residuals)
+    ordered = np.sort(residuals)
+    spread = residuals.std()
+    normal = ndtri((np.arange(n) + 0.5) / n)
+    if n > _MOST_DOTS:  # all of the tails, and every so many between
+        inner = np.linspace(0, n - 1, _MOST_DOTS - 100).astype(int)
+        rows = np.unique(np.concatenate([np.arange(50), inner, np.arange(n - 50, n)]))
+        ordered, normal = ordered[rows], normal[rows]
+    x, y = _scatter(canvas, normal, ordered, "normal quantile", "residual", zero=False)
+    if spread > 0:
+        ends = (float(normal[0]), float(normal[-1]))
+        canvas.line([(x(q), y(q * spread)) for q in ends], "dashed")
+    return canvas
+
+
+def _scatter(
+    canvas: Canvas,
+    across: NDArray[np.float64],
+    up: NDArray[np.float64],
+    x_label: str,
+    y_label: str,
+    *,
+    zero: bool,
+) -> tuple[Axis, Axis]:
+    wide = canvas.width > 400
+
+    def ends(values: NDArray[np.float64]) -> tuple[float, float]:
+        low, high = float(values.min()), float(values.max())
+        pad = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
+        return low - pad, high + pad
+
+    x = Axis(*ends(across), 58, canvas.width - 14)
+    y = Axis(*ends(up), canvas.height - 46, 26)
+    canvas.axes(
+        x,
+        y,
+        [(t, number(t)) for t in linear_ticks(x.low, x.high, 6 if wide else 3)],
+        [(t, number(t)) for t in linear_ticks(y.low, y.high)],
+        x_label,
+        y_label,
+    )
+    if zero:
+        canvas.line([(x.start, y(0.0)), (x.end, y(0.0))], "zero")
+    canvas.dots([(x(float(a)), y(float(b))) for a, b in zip(across, up, strict=True)], "dots")
+    return x, y

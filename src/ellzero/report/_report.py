@@ -1,0 +1,170 @@
+"""One self-contained HTML file: no request leaves it, and no text of the data can run in it."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup
+
+from ellzero.report._charts import (
+    both_widths,
+    draw_bar,
+    draw_curve,
+    draw_inclusion,
+    draw_path,
+    draw_quantiles,
+    draw_residuals,
+)
+from ellzero.report._format import number, percent, plural, signed
+from ellzero.selection import Selection
+from ellzero.tables import write_aside
+
+__all__ = ["make_report", "write_report"]
+
+# A stand-in is shown if it makes up for this share of what its variable does.
+_WORTH_NAMING = 0.2
+
+
+def write_report(selection: Selection, content: dict[str, Any], path: Path) -> None:
+    """Write the report of a selection, aside and then renamed.
+
+    Parameters
+    ----------
+    selection : Selection
+        The selection.
+    content : dict
+        What `ellzero.selection.summarise` makes of it.
+    path : Path
+        Where to.
+    """
+    write_aside(path, make_report(selection, content))
+
+
+def make_report(selection: Selection, content: dict[str, Any]) -> str:
+    """Return the report of a selection as HTML.
+
+    Parameters
+    ----------
+    selection : Selection
+        The selection.
+    content : dict
+        What `ellzero.selection.summarise` makes of it.
+
+    Returns
+    -------
+    str
+        A whole page. Its security policy allows its own style sheet and script, by their hashes,
+        and nothing else.
+    """
+    from jinja2 import Environment, StrictUndefined
+
+    here = files("ellzero.report")
+    style = (here / "style.css").read_text(encoding="utf-8")
+    script = (here / "script.js").read_text(encoding="utf-8")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, lstrip_blocks=True)
+    environment.filters.update(number=number, percent=percent, plural=plural, signed=signed)
+    template = environment.from_string((here / "template.html").read_text(encoding="utf-8"))
+    seed = content["seed"]
+    model, path = content["model"], content["path"]
+    fitted, residuals = selection.fitted, selection.residuals
+    largest = max((v["r2_lost"] for v in model["variables"]), default=1.0) or 1.0
+    chosen_step = next(place for place, step in enumerate(path) if step["chosen"])
+    curve, posterior = content["curve"], content["posterior"]
+    return template.render(
+        **content,
+        style=Markup(style),
+        script=Markup(script),
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+        bar=draw_bar,
+        largest=largest,
+        chosen_step=chosen_step,
+        steps=Markup(_for_script(_steps(path))),
+        curve_chart=curve and both_widths(lambda w: draw_curve(curve, model["lam"], w)),
+        path_chart=both_widths(lambda w: draw_path(path, w)),
+        inclusion_chart=posterior
+        and both_widths(lambda w: draw_inclusion(posterior["variables"], w)),
+        residual_chart=both_widths(lambda w: draw_residuals(fitted, residuals, seed, w)),
+        quantile_chart=both_widths(lambda w: draw_quantiles(residuals, seed, w)),
+        stand_ins_of=_by_variable(content["stand_ins"]),
+        alone=_alone(model["variables"], content["stand_ins"]),
+        total_rows=len(residuals),
+    )
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
+
+
+def _for_script(value: Any) -> str:
+    """Write JSON that no parser of HTML can take for anything else."""
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _steps(path: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the models along the path as texts, ready to be shown by the slider."""
+
+    def largest(step: dict[str, Any]) -> float:
+        return max((v["r2_lost"] for v in step["variables"]), default=1.0) or 1.0
+
+    return [
+        {
+            "size": plural(step["size"], "variable"),
+            "price": _price(step),
+            "r2": f"{step['r2']:.3f}",
+            "error": _error(step["held_out"]),
+            "chosen": step["chosen"],
+            "intercept": number(step["intercept"]),
+            "variables": [
+                [
+                    v["name"],
+                    number(v["coefficient"]),
+                    signed(v["standardised"]),
+                    percent(v["r2_lost"]),
+                    round(100 * v["r2_lost"] / largest(step), 2),
+                ]
+                for v in step["variables"]
+            ],
+        }
+        for step in path
+    ]
+
+
+def _price(step: dict[str, Any]) -> str:
+    low, high = step["lam_low"], step["lam_high"]
+    if low is None:
+        return "the solution at no price"
+    if high is None:
+        return f"the solution at prices above {number(low)}"
+    if low == 0:
+        return f"the solution at prices below {number(high)}"
+    return f"the solution at prices from {number(low)} to {number(high)}"
+
+
+def _error(ends: list[float] | None) -> str:
+    if ends is None:
+        return ""
+    low, high = (number(end) for end in ends)
+    return low if low == high else f"{low} to {high}"
+
+
+def _by_variable(rows: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Group stand-ins by what they stand in for, those that make up for some of it."""
+    out: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        if row["regained"] >= _WORTH_NAMING:
+            out.setdefault(row["leaves"], []).append(row)
+    return out
+
+
+def _alone(variables: list[dict[str, Any]], rows: list[dict[str, Any]]) -> list[str]:
+    """Return the variables that nothing makes up for."""
+    known = _by_variable(rows)
+    return [v["name"] for v in variables if v["name"] not in known and not v["forced"]]
