@@ -1,0 +1,5 @@
+"""The command line. Nothing heavy is imported until a command needs it."""
+
+from ellzero.cli._main import main
+
+__all__ = ["main"]

@@ -1,0 +1,84 @@
+"""What is printed: tables on a terminal, plain text in a pipe, progress on a terminal only."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+__all__ = ["Console", "clean"]
+
+
+def clean(text: str, most: int = 60) -> str:
+    """Make a text from a file safe to print: no control characters, not too long."""
+    shown = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+    return shown if len(shown) <= most else shown[: most - 3] + "..."
+
+
+class Console:
+    """Where a command's words go: results to standard output, all else to standard error.
+
+    Parameters
+    ----------
+    quiet : bool
+        Whether to print errors only.
+    """
+
+    def __init__(self, quiet: bool) -> None:
+        self.quiet = quiet
+        self._fancy = sys.stdout.isatty()
+
+    def say(self, text: str = "") -> None:
+        """Print a line of the result."""
+        if not self.quiet:
+            print(text)
+
+    def note(self, text: str) -> None:
+        """Print something worth knowing about the result."""
+        if not self.quiet:
+            print(f"Note: {clean(text, 1000)}", file=sys.stderr)
+
+    def table(self, headers: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
+        """Print a table whose first ``left`` columns are texts and the others numbers."""
+        if self.quiet:
+            return
+        cells = [[clean(cell) for cell in row] for row in rows]
+        if self._fancy:
+            self._fancy_table(headers, cells, left)
+        else:
+            widths = [max(map(len, column)) for column in zip(headers, *cells, strict=True)]
+            for row in (headers, *cells):
+                parts = [
+                    cell.ljust(width) if place < left else cell.rjust(width)
+                    for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+                ]
+                print("  ".join(parts).rstrip())
+
+    def _fancy_table(
+        self, headers: Sequence[str], cells: Sequence[Sequence[str]], left: int
+    ) -> None:
+        from rich import box
+        from rich.console import Console as RichConsole
+        from rich.table import Table
+        from rich.text import Text
+
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        for place, header in enumerate(headers):
+            table.add_column(header, justify="left" if place < left else "right")
+        for row in cells:
+            table.add_row(*(Text(cell) for cell in row))  # not str: names may look like markup
+        RichConsole().print(table)
+
+    @contextlib.contextmanager
+    def progress(self, words: str) -> Iterator[Callable[[str], None]]:
+        """Show what is going on while it does, on a terminal."""
+        if self.quiet or not sys.stderr.isatty():
+            yield lambda words: None
+            return
+        from rich.console import Console as RichConsole
+        from rich.text import Text
+
+        status: Any = RichConsole(stderr=True).status(Text(words))
+        with status:
+            yield lambda words: status.update(Text(words))

@@ -1,0 +1,107 @@
+"""The command ``ellzero``: its parts, and what users see when something goes wrong.
+
+Exit codes: 0 if all went well, 1 for bad data, 2 for bad usage.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import Any
+
+import click
+
+__all__ = ["main"]
+
+_COMMANDS = ("select", "predict", "posterior")
+
+
+class _Commands(click.Group):
+    """Commands that are imported when they are called or listed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        from importlib import import_module
+
+        if name not in _COMMANDS:
+            return None
+        command: click.Command = import_module(f"ellzero.cli._{name}").command
+        return command
+
+
+def _print_version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    if wanted:
+        from ellzero import __version__
+
+        click.echo(f"ellzero {__version__}")
+        ctx.exit()
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_version,
+    help="Print the version.",
+)
+def app() -> None:
+    """Find which variables matter, how large their effects are, and how sure that is.
+
+    Start with: ellzero select TABLE --target COLUMN --report report.html
+    """
+
+
+def main() -> None:
+    """Run the command line."""
+    code = _run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        code = code or _fail(f"the output can't be written: {(error.strerror or '').lower()}")
+        # Python would try, and complain, once more on its way out
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+def _run(arguments: list[str]) -> int:
+    """Run and return the exit code. A traceback reaches nobody who did not ask for it."""
+    try:
+        result: Any = app.main(arguments, prog_name="ellzero", standalone_mode=False)
+        return result if isinstance(result, int) else 0
+    except click.exceptions.Exit as stop:
+        return stop.exit_code
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return _fail("interrupted", 130)
+    except BrokenPipeError:
+        # Whoever read our output has gone: not an error of ours
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except MemoryError:
+        return _fail("there is not enough memory for this table")
+    except Exception as error:
+        if os.environ.get("ELLZERO_DEBUG"):
+            raise
+        if isinstance(error, OSError) and error.errno is not None:
+            return _fail(f"{(error.strerror or str(error)).lower()}")
+        if isinstance(error, ValueError):  # what the library says of data that it can't use
+            return _fail(str(error).rstrip("."))
+        return _fail(
+            f"something unexpected happened ({type(error).__name__}: {error}). Please report it, "
+            "with what ELLZERO_DEBUG=1 prints"
+        )
+
+
+def _fail(message: str, code: int = 1) -> int:
+    with contextlib.suppress(OSError):
+        print(f"Error: {message}.", file=sys.stderr)
+    return code

@@ -1,0 +1,88 @@
+"""``ellzero posterior``: how probable each variable is."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import sys
+import warnings
+from typing import Any
+
+import click
+
+from ellzero.cli._console import Console, clean
+from ellzero.cli._load import load
+from ellzero.cli._options import output_path, reading_options, table_options
+from ellzero.cli._select import show_columns, show_posterior, write_json
+
+__all__ = ["command"]
+
+
+@click.command("posterior")
+@table_options
+@click.option(
+    "--expected-size", type=float, help="Variables expected beforehand.  [default: 10, or half]"
+)
+@click.option(
+    "--slab",
+    type=click.Choice(["gaussian", "laplace", "zellner", "boom"]),
+    default="gaussian",
+    show_default=True,
+    help="Prior of a coefficient that is not zero.",
+)
+@click.option(
+    "--solver",
+    type=click.Choice(["auto", "enumerate", "gibbs", "tempered"]),
+    default="auto",
+    show_default=True,
+    help="Visit all models, or draw.",
+)
+@click.option("--draws", type=click.IntRange(1), default=1000, show_default=True, help="A chain.")
+@click.option("--chains", type=click.IntRange(1), default=4, show_default=True, help="How many.")
+@output_path("--json", help="Write all results as JSON (- for standard output).")
+@click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
+@reading_options
+def command(**values: Any) -> None:
+    """Compute how probable it is that each variable of TABLE explains its column --target.
+
+    Under a spike-and-slab prior: each coefficient is zero, or drawn from a slab.
+    """
+    json_path = values.pop("json")
+    console = Console(values.pop("quiet") or str(json_path) == "-")
+    asked = {key: values.pop(key) for key in ("expected_size", "slab", "solver")}
+    size = asked["expected_size"]
+    if size is not None and not 0 < size < math.inf:
+        raise click.BadParameter("--expected-size must be a positive number.")
+    counts = {"n_draws": values.pop("draws"), "n_chains": values.pop("chains")}
+    values["criterion"] = "ebic"  # no folds: nothing is chosen
+    table, settings = load(console, values)
+
+    from ellzero import __version__
+    from ellzero.selection import prepare, summarise_posterior
+    from ellzero.selection._select import fit_posterior, make_design
+
+    data = prepare(table, settings)
+    del table
+    show_columns(console, data)
+    with console.progress("Computing") as say, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        design = make_design(data, settings, say)
+        posterior = fit_posterior(design, data, settings, say, **asked, **counts)
+    content = summarise_posterior(posterior)
+    how = "all models visited" if content["exact"] else f"{content['draws']:,} draws"
+    console.say(
+        f"{content['size']:.1f} of {content['n_variables']} features are expected to explain "
+        f"{clean(settings.target)!r} ({how})\n"
+    )
+    show_posterior(console, content)
+    for note in [*data.notes, *dict.fromkeys(str(w.message) for w in caught)]:
+        console.note(note)
+    if json_path is not None:
+        facts = {
+            "ellzero": __version__,
+            "command": shlex.join(["ellzero", *sys.argv[1:]]),
+            "seed": settings.seed,
+            "target": settings.target,
+            "data": {"name": data.table.name, "sha256": data.table.sha256, "rows": len(data.y)},
+        }
+        write_json({**facts, **content}, json_path)

@@ -1,0 +1,66 @@
+"""``ellzero predict``: a saved model on the rows of a table."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ellzero.cli._console import Console
+from ellzero.cli._options import output_path, read_options, reading_options
+
+__all__ = ["command"]
+
+
+@click.command("predict")
+@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("table", type=click.Path(path_type=Path))
+@output_path("--output", "-o", help="Write predictions here, not to standard output.")
+@click.option(
+    "--lenient",
+    is_flag=True,
+    help="Rows with an unseen level or a missing value get no prediction, instead of an error.",
+)
+@click.option("--quiet", "-q", is_flag=True, help="Print predictions and errors only.")
+@reading_options
+def command(
+    model: Path, table: Path, output: Path | None, lenient: bool, quiet: bool, **values: Any
+) -> None:
+    """Predict with MODEL, a file of ellzero select --save, the rows of TABLE.
+
+    The predictions are CSV: a header and a line for each row.
+    """
+    console = Console(quiet)
+    reading = read_options(values)
+
+    import numpy as np
+
+    from ellzero.selection import load_model
+    from ellzero.tables import NumberColumn, read_table, write_aside
+
+    linear = load_model(model)
+    wanted = {*linear.columns, linear.target}
+    with console.progress(f"Reading {table}"):
+        read = read_table(table, reading, only=wanted, text=linear.texts)
+    bad, words = linear.check(read, lenient=lenient)
+    for word in words:
+        console.note(f"{word}: no prediction there.")
+    predicted = linear.predict(read)
+    predicted[bad] = np.nan
+    lines = ["prediction", *("" if np.isnan(v) else repr(float(v)) for v in predicted)]
+    text = "\n".join(lines) + "\n"
+    if output is None or str(output) == "-":
+        sys.stdout.write(text)
+    else:
+        write_aside(output, text)
+    truth = read.columns.get(linear.target)
+    if isinstance(truth, NumberColumn):
+        known = np.isfinite(truth.values) & np.isfinite(predicted)
+        if known.any():
+            error = float(np.sqrt(np.mean((truth.values[known] - predicted[known]) ** 2)))
+            console.note(
+                f"the table has {linear.target!r} too: root mean squared error {error:.5g} on "
+                f"{int(known.sum()):,} rows."
+            )
