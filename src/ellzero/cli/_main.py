@@ -61,12 +61,18 @@ def main() -> None:
     code = _run(sys.argv[1:])
     try:
         sys.stdout.flush()
+    except BrokenPipeError:
+        _forget_output()
     except OSError as error:
         code = code or _fail(f"the output can't be written: {(error.strerror or '').lower()}")
-        # Python would try, and complain, once more on its way out
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()
     sys.exit(code)
+
+
+def _forget_output() -> None:
+    """Send the rest of the output nowhere: Python would try once more on its way out."""
+    with contextlib.suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: list[str]) -> int:
@@ -82,9 +88,7 @@ def _run(arguments: list[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return _fail("interrupted", 130)
     except BrokenPipeError:
-        # Whoever read our output has gone: not an error of ours
-        with contextlib.suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()  # whoever read it has gone: not an error of ours
         return 0
     except MemoryError:
         return _fail("there is not enough memory for this table")
@@ -92,9 +96,9 @@ def _run(arguments: list[str]) -> int:
         if os.environ.get("ELLZERO_DEBUG"):
             raise
         if isinstance(error, OSError) and error.errno is not None:
-            return _fail(f"{(error.strerror or str(error)).lower()}")
+            return _fail(f"the output can't be written: {(error.strerror or str(error)).lower()}")
         if isinstance(error, ValueError):  # what the library says of data that it can't use
-            return _fail(str(error).rstrip("."))
+            return _fail(str(error))
         return _fail(
             f"something unexpected happened ({type(error).__name__}: {error}). Please report it, "
             "with what ELLZERO_DEBUG=1 prints"
@@ -102,6 +106,9 @@ def _run(arguments: list[str]) -> int:
 
 
 def _fail(message: str, code: int = 1) -> int:
+    from ellzero.cli._console import clean
+
+    end = "" if message.endswith((".", "?")) else "."
     with contextlib.suppress(OSError):
-        print(f"Error: {message}.", file=sys.stderr)
+        print(f"Error: {clean(message, 2000)}{end}", file=sys.stderr)
     return code

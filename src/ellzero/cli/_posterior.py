@@ -57,13 +57,16 @@ def command(**values: Any) -> None:
     values["criterion"] = "ebic"  # no folds: nothing is chosen
     table, settings = load(console, values)
 
-    from ellzero import __version__
-    from ellzero.selection import prepare, summarise_posterior
-    from ellzero.selection._select import fit_posterior, make_design
+    from ellzero.selection import prepare
 
     data = prepare(table, settings)
     del table
     show_columns(console, data)
+
+    from ellzero import __version__
+    from ellzero.selection import summarise_posterior
+    from ellzero.selection._select import fit_posterior, make_design
+
     with console.progress("Computing") as say, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         design = make_design(data, settings, say)

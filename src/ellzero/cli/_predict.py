@@ -39,12 +39,15 @@ def command(
 
     from ellzero.selection import load_model
     from ellzero.tables import NumberColumn, read_table, write_aside
+    from ellzero.tables._errors import listed
 
     linear = load_model(model)
     wanted = {*linear.columns, linear.target}
     with console.progress(f"Reading {table}"):
         read = read_table(table, reading, only=wanted, text=linear.texts)
     bad, words = linear.check(read, lenient=lenient)
+    if read.unread:
+        console.note(f"columns that the model does not use: {listed(read.unread)}.")
     for word in words:
         console.note(f"{word}: no prediction there.")
     predicted = linear.predict(read)

@@ -43,11 +43,14 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     typed = shlex.join(["ellzero", *sys.argv[1:]])
     table, settings = load(console, values)
 
-    from ellzero.selection import prepare, save_model, select, summarise
+    from ellzero.selection import prepare
 
     data = prepare(table, settings)
     del table
     show_columns(console, data)
+
+    from ellzero.selection import save_model, select, summarise
+
     with console.progress("Choosing variables") as say:
         selection = select(data, settings, say)
         say("Writing it up")

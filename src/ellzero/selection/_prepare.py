@@ -24,6 +24,7 @@ from ellzero.tables import (
     make_plan,
 )
 from ellzero.tables._errors import listed
+from ellzero.tables._kinds import decimal_commas
 
 __all__ = ["Data", "prepare"]
 
@@ -95,6 +96,8 @@ def prepare(table: Table, settings: Settings) -> Data:
     notes: list[str] = []
     table, notes = _without_gaps(table, remarks, settings)
     y = _response(table.columns[settings.target])
+    if len(y) < 2:
+        raise DataError(f"{table.name} has one row to fit on: at least two are needed.")
     weights = _weights(table, settings)
     groups = _groups(table.columns[settings.groups]) if settings.groups else None
     times = _times(table.columns[settings.time]) if settings.time else None
@@ -116,7 +119,7 @@ def prepare(table: Table, settings: Settings) -> Data:
     if weights is not None and not settings.frequency:
         weights = weights * (len(weights) / weights.sum())
     if len(y) < 2:
-        raise DataError(f"{table.name} has {len(y)} row to fit on: at least 2 are needed.")
+        raise DataError("--test-share leaves one row to fit on: at least two are needed.")
     if y.min() == y.max():
         raise DataError(
             f"The target {settings.target!r} is the same in all rows: nothing to explain."
@@ -179,8 +182,9 @@ def _without_gaps(
 def _response(column: Column) -> _Floats:
     if isinstance(column, TextColumn):
         example = f" (such as {column.levels[0]!r})" if column.levels else ""
+        comma = ", or numbers with a decimal comma (--decimal ,)" if decimal_commas(column) else ""
         raise DataError(
-            f"The target {column.name!r} holds text{example}: a number is needed to explain."
+            f"The target {column.name!r} holds text{example}{comma}: a number is needed to explain."
         )
     if isinstance(column, DateColumn):
         raise DataError(f"The target {column.name!r} holds dates: a number is needed to explain.")
@@ -233,6 +237,6 @@ def _check_infinite(table: Table, remarks: Sequence[Remark]) -> None:
             count = int(np.isinf(column.values).sum())
             if count:
                 raise DataError(
-                    f"Column {remark.name!r} has {count:,} infinite values: --drop it, or name "
-                    "what stands for missing with --na."
+                    f"Column {remark.name!r} has {count:,} infinite value{'s' * (count > 1)}: "
+                    "--drop it, or say with --na what stands for missing."
                 )

@@ -176,20 +176,16 @@ class Gatherer:
 
         if not pa.types.is_dictionary(array.type):
             array = array.dictionary_encode()
-        codes = array.indices.to_numpy(zero_copy_only=False)
-        present = ~np.asarray(array.is_null().to_numpy(zero_copy_only=False), dtype=bool)
-        out = np.full(len(codes), -1, dtype=np.int32)
+        codes: NDArray[np.int64] = _to_numpy(array.indices.cast(pa.int64()), np.int64, -1)
         if self._codes is None:
-            out[present] = 0
-            return out
-        words = [_text(word) for word in array.dictionary.to_pylist()]
+            return np.where(codes < 0, np.int32(-1), np.int32(0))
         known = self._codes
+        words = [_text(word) for word in array.dictionary.to_pylist()]
         to_code = [-1 if w is None else known.setdefault(w, len(known)) for w in words]
-        table = np.array([*to_code, -1], dtype=np.int32)
-        out[present] = table[codes[present].astype(np.int64)]
         if len(known) > self._most:
             self._codes = None
-        return out
+        table = np.array([*to_code, -1], dtype=np.int32)
+        return table[codes]
 
 
 def _text(word: Any) -> str | None:
@@ -206,13 +202,10 @@ def _numbers(array: Any) -> NDArray[np.float64]:
     kind = array.type
     if pa.types.is_null(kind):
         return np.full(len(array), np.nan)
-    if pa.types.is_float64(kind) and array.null_count == 0:
-        return np.asarray(array.to_numpy())
-    if not pa.types.is_float64(kind):
-        if pa.types.is_boolean(kind):
-            array = array.cast(pa.int8())
-        array = array.cast(pa.float64(), safe=False)
-    return np.asarray(array.to_numpy(zero_copy_only=False), dtype=np.float64)
+    if pa.types.is_boolean(kind):
+        array = array.cast(pa.int8())
+    array = array.cast(pa.float64(), safe=False)
+    return _to_numpy(array, np.float64, np.nan)
 
 
 def _seconds(array: Any) -> NDArray[np.float64]:
@@ -224,6 +217,21 @@ def _seconds(array: Any) -> NDArray[np.float64]:
     else:
         unit = kind.unit
     narrow = pa.int32() if pa.types.is_time32(kind) else pa.int64()
-    whole = array.cast(narrow).cast(pa.float64(), safe=False)
     scale = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}[unit]
-    return np.asarray(whole.to_numpy(zero_copy_only=False), dtype=np.float64) * scale
+    return scale * _numbers(array.cast(narrow))
+
+
+def _to_numpy(array: Any, dtype: Any, missing: float) -> NDArray[Any]:
+    """Return the numbers of an Arrow array, not copied if none is missing.
+
+    Its own methods to_numpy and fill_null would do, but import pandas, which takes half a second.
+    """
+    if not len(array):
+        return np.empty(0, dtype=dtype)
+    place = slice(array.offset, array.offset + len(array))
+    bits, buffer = array.buffers()
+    values = np.frombuffer(buffer, dtype=dtype)[place]
+    if array.null_count == 0:
+        return values
+    valid = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), bitorder="little")[place]
+    return np.where(valid == 1, values, dtype(missing))

@@ -144,14 +144,20 @@ def _useless(column: Column, categorical: bool, keep: bool) -> str:
     return ""
 
 
+def decimal_commas(column: TextColumn) -> bool:
+    """Whether most levels look like numbers with a decimal comma."""
+    levels = column.levels or []
+    numbers = sum(bool(re.fullmatch(r"[-+]?\d+,\d+", level)) for level in levels)
+    return 2 * numbers > len(levels)
+
+
 def _useless_text(column: TextColumn, categorical: bool) -> str:
     levels = column.levels
     if levels is None:
         return "text of more than 10,000 different values"
     if len(levels) == 1:
         return "constant"
-    numbers = sum(bool(re.fullmatch(r"[-+]?\d+,\d+", level)) for level in levels)
-    hint = "; numbers with a decimal comma? (--decimal ,)" if 2 * numbers > len(levels) else ""
+    hint = "; numbers with a decimal comma? (--decimal ,)" if decimal_commas(column) else ""
     if categorical:
         return ""
     n_present = len(column.codes) - column.n_missing

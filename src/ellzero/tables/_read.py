@@ -55,12 +55,15 @@ class Table:
         Where it came from.
     sha256 : str
         Hash of the file.
+    unread : tuple of str
+        Columns of the file that were not read.
     """
 
     columns: dict[str, Column]
     n_rows: int
     name: str
     sha256: str
+    unread: tuple[str, ...] = ()
 
     def take(self, rows: NDArray[np.int64]) -> Table:
         """Return the same for some of the rows."""
@@ -117,7 +120,8 @@ def read_table(
     else:
         raise DataError(f"{path}: the types of its columns change from row to row.")
     columns, n_rows = gathered
-    return Table(columns, n_rows, str(path), file_hash(path))
+    unread = tuple(name for name in names if name not in kept)
+    return Table(columns, n_rows, str(path), file_hash(path), unread)
 
 
 def _check_names(path: Path, option: str, wanted: Iterable[str], names: list[str]) -> None:
