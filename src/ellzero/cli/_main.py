@@ -87,7 +87,7 @@ def _run(arguments: list[str]) -> int:
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         return _fail("interrupted", 130)
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # click turns the first into the second
         _forget_output()  # whoever read it has gone: not an error of ours
         return 0
     except MemoryError:

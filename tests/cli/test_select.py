@@ -1,0 +1,389 @@
+import json
+import os
+import pty
+import resource
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from command import COMMAND, ellzero
+
+from ellzero.tables import EXAMPLES
+
+
+@pytest.fixture(scope="module")
+def chosen(people, tmp_path_factory):
+    """One run that most can be read off."""
+    folder = tmp_path_factory.mktemp("chosen")
+    result = ellzero(
+        "select", people, "--target", "score", "--drop", "school", "--criterion", "1se",
+        "--folds", 5, "--test-share", 0.2, "--posterior", "--seed", 3, "--categorical", "grade",
+        "--json", folder / "out.json", "--report", folder / "out.html",
+        "--save", folder / "model.json",
+    )  # fmt: skip
+    assert result.code == 0, result.err
+    return folder, result, json.loads((folder / "out.json").read_text(encoding="utf-8"))
+
+
+def test_columns_are_shown_before_fitting(chosen):
+    _, result, _ = chosen
+    before, _, after = result.out.partition("features explain")
+    assert "120 rows, 10 columns" in before
+    assert "an identifier, it seems" in before
+    assert "constant" in before
+    assert "a date" in before
+    assert "3 levels, reference 'Oslo'" in before
+    assert "coefficient" in after
+
+
+def test_the_model_is_right_and_in_order(chosen):
+    _, result, content = chosen
+    names = [variable["name"] for variable in content["model"]["variables"]]
+    assert names[:2] == ["age", "city=Rome"]
+    lost = [variable["r2_lost"] for variable in content["model"]["variables"]]
+    assert lost == sorted(lost, reverse=True)
+    coefficients = {v["name"]: v["coefficient"] for v in content["model"]["variables"]}
+    assert coefficients["age"] == pytest.approx(0.5, abs=0.05)
+    assert coefficients["city=Rome"] == pytest.approx(6, abs=1.5)
+    assert content["curve"]["folds"] == "5 folds at random"
+    assert content["held_out"]["rows"] == 24
+    assert content["data"]["rows_fitted"] == 96
+    assert content["seed"] == 3
+    assert content["command"].startswith("ellzero select ")
+    assert {v["name"] for v in content["posterior"]["variables"]} > {"age", "grade=2"}
+    assert "On 24 rows held out" in result.out
+    assert "are not valid" in result.out
+    assert "it is a little optimistic" in result.out
+
+
+def test_a_pipe_gets_plain_text_and_no_progress(chosen):
+    _, result, _ = chosen
+    assert "\x1b" not in result.out + result.err
+    assert "─" not in result.out
+    assert result.err == ""
+
+
+def test_predictions_of_a_saved_model(chosen, people, tmp_path):
+    folder, _, content = chosen
+    result = ellzero("predict", folder / "model.json", people, "--output", tmp_path / "p.csv")
+    assert result.code == 0
+    assert "does not use: 'id'" in result.err
+    assert "root mean squared error" in result.err
+    lines = (tmp_path / "p.csv").read_text().splitlines()
+    assert lines[0] == "prediction"
+    assert len(lines) == 121
+    again = ellzero("predict", folder / "model.json", people, "--quiet")
+    assert again.out.splitlines() == lines
+    assert again.err == ""
+    assert content["model"]["size"] >= 2
+
+
+def test_predictions_that_cannot_be(chosen, people, tmp_path):
+    model = chosen[0] / "model.json"
+    text = people.read_text()
+    header, first, *_ = text.splitlines()
+    rows = tmp_path / "rows.csv"
+    rows.write_text("\n".join([header, first.replace(first.split(",")[4], "Paris"), first]) + "\n")
+    result = ellzero("predict", model, rows)
+    assert result.code == 1
+    assert "levels that the model has not seen: 'Paris' in 1 rows" in result.err
+    result = ellzero("predict", model, rows, "--lenient")
+    assert result.code == 0
+    assert result.out.splitlines()[1] == ""
+    assert float(result.out.splitlines()[2]) > 0
+    (tmp_path / "lacks.csv").write_text("height\n1\n")
+    result = ellzero("predict", model, tmp_path / "lacks.csv")
+    assert (result.code, "lacks the column 'age'" in result.err) == (1, True)
+    (tmp_path / "gap.csv").write_text(text.replace(first, first.replace(",", ",", 1), 1))
+    age = first.split(",")
+    age[1] = ""
+    (tmp_path / "gap.csv").write_text("\n".join([header, ",".join(age)]) + "\n")
+    result = ellzero("predict", model, tmp_path / "gap.csv")
+    assert (result.code, "column 'age' has 1 missing values" in result.err) == (1, True)
+    age[1] = "old"
+    (tmp_path / "gap.csv").write_text("\n".join([header, ",".join(age)]) + "\n")
+    result = ellzero("predict", model, tmp_path / "gap.csv")
+    assert (result.code, "held numbers when the model was fitted" in result.err) == (1, True)
+    cut = tmp_path / "cut.json"
+    cut.write_bytes(model.read_bytes()[:200])
+    result = ellzero("predict", cut, people)
+    assert (result.code, "not whole JSON" in result.err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "check"),
+    [
+        (["--size", 2, "--interactions"], lambda c: c["model"]["size"] == 2),
+        (["--lam", 1e9], lambda c: c["model"]["size"] == 0),
+        (["--criterion", "bic", "--ridge", 2], lambda c: c["model"]["ridge"] == 2),
+        (
+            ["--criterion", "ebic", "--force", "height", "--keep", "id"],
+            lambda c: any(v["name"] == "height" and v["forced"] for v in c["model"]["variables"]),
+        ),
+        (["--criterion", "ric", "--weights", "weight"], lambda c: c["criterion"] == "ric"),
+        (
+            ["--criterion", "bic", "--weights", "weight", "--frequency"],
+            lambda c: c["data"]["columns"][8]["use"] == "weights",
+        ),
+        (["--groups", "school"], lambda c: "whole groups" in c["curve"]["folds"]),
+        (["--time", "day", "--folds", 4], lambda c: "each later" in c["curve"]["folds"]),
+    ],
+)
+def test_options(people, options, check):
+    result = ellzero("select", people, "--target", "score", *options, "--json", "-")
+    assert result.code == 0, result.err
+    assert check(json.loads(result.out))
+
+
+@pytest.mark.parametrize("missing", ["drop", "mean", "indicator"])
+def test_missing_values(people, tmp_path, missing):
+    rows = [line.split(",") for line in people.read_text().splitlines()]
+    for place, row in enumerate(rows[1:]):
+        row[2] = "" if place % 7 == 0 else row[2]
+        row[4] = "" if place % 11 == 0 else row[4]
+        row[-1] = "" if place == 5 else row[-1]
+    path = tmp_path / "gaps.csv"
+    path.write_text("\n".join(",".join(row) for row in rows) + "\n")
+    result = ellzero("select", path, "--target", "score")
+    assert result.code == 1
+    assert "'height' (18), 'city' (11), 'score' (1) of 120 rows" in result.err
+    result = ellzero(
+        "select", path, "--target", "score", "--missing", missing, "--save", tmp_path / "m.json"
+    )
+    assert result.code == 0, result.err
+    assert "rows left out" in result.err
+    again = ellzero("predict", tmp_path / "m.json", path)
+    assert (again.code == 0) == (missing != "drop")
+
+
+def test_the_example_needs_no_file():
+    result = ellzero("select", "--example", "diabetes", "--criterion", "ebic", "--interactions")
+    assert result.code == 0
+    assert "7 of 64 features explain 'progression'" in result.out
+    assert list(EXAMPLES) == ["diabetes"]
+
+
+def test_quiet_prints_nothing(people, tmp_path):
+    result = ellzero(
+        "select", people, "--target", "score", "--criterion", "bic", "-q", "--report",
+        tmp_path / "r.html",
+    )  # fmt: skip
+    assert result == (0, "", "")
+    assert [p.name for p in tmp_path.iterdir()] == ["r.html"]
+
+
+def test_odd_names_and_encodings(tmp_path):
+    rows = "".join(f"{i % 7},{i % 5};{'ab'[i % 2]};{(i * i) % 11}\n" for i in range(60))
+    path = tmp_path / "odd, näme.txt"
+    path.write_bytes(('"x;[bold]é";"<script>";y\n' + rows).encode("latin-1"))
+    result = ellzero("select", path, "--target", "y")
+    assert (result.code, "--encoding latin-1" in result.err) == (1, True)
+    result = ellzero(
+        "select", path, "--target", "y", "--encoding", "latin-1", "--decimal", ",", "--delimiter",
+        ";", "--na", "b", "--missing", "indicator", "--criterion", "bic", "--size", 3,
+    )  # fmt: skip
+    assert result.code == 2
+    assert "--criterion and --size exclude each other" in result.err
+    result = ellzero(
+        "select", path, "--target", "y", "--encoding", "latin-1", "--decimal", ",", "--delimiter",
+        ";", "--size", 2,
+    )  # fmt: skip
+    assert result.code == 0, result.err
+    assert "x;[bold]é" in result.out
+    assert "<script>=b" in result.out
+
+
+BAD_USAGE = {
+    "nothing": (["select"], "Give a TABLE, or --example"),
+    "both": (["select", "t.csv", "--example", "diabetes"], "Give a TABLE, or --example"),
+    "no target": (["select", "t.csv"], "--target is missing"),
+    "no command": (["explode"], "No such command 'explode'"),
+    "size and lam": (["select", "t.csv", "--target", "y", "--size", 1, "--lam", 1], "exclude"),
+    "groups and time": (
+        ["select", "t.csv", "--target", "y", "--groups", "g", "--time", "t"],
+        "--groups and --time exclude each other",
+    ),
+    "frequency": (["select", "t.csv", "--target", "y", "--frequency"], "name their column"),
+    "folds": (
+        ["select", "t.csv", "--target", "y", "--folds", 5, "--criterion", "bic"],
+        "--folds is for --criterion cv or 1se",
+    ),
+    "one fold": (["select", "t.csv", "--target", "y", "--folds", 1], "1 is not in the range"),
+    "lam": (["select", "t.csv", "--target", "y", "--lam", "-1"], "--lam must be a positive"),
+    "lam nan": (["select", "t.csv", "--target", "y", "--lam", "nan"], "--lam must be a positive"),
+    "ridge": (["select", "t.csv", "--target", "y", "--ridge", "inf"], "--ridge must be"),
+    "share": (["select", "t.csv", "--target", "y", "--test-share", 1], "--test-share must be"),
+    "size": (["select", "t.csv", "--target", "y", "--size", "-1"], "--size"),
+    "seed": (["select", "t.csv", "--target", "y", "--seed", "x"], "--seed"),
+    "criterion": (["select", "t.csv", "--target", "y", "--criterion", "aic"], "--criterion"),
+    "missing": (["select", "t.csv", "--target", "y", "--missing", "zero"], "--missing"),
+    "encoding": (["select", "t.csv", "--target", "y", "--encoding", "klingon"], "no encoding"),
+    "delimiter": (["select", "t.csv", "--target", "y", "--delimiter", "ab"], "one character"),
+    "drops target": (["select", "t.csv", "--target", "y", "--drop", "y"], "--drop names the"),
+    "report": (["select", "t.csv", "--target", "y", "--report", "no/r.html"], "no directory"),
+    "report folder": (["select", "t.csv", "--target", "y", "--report", "."], "is a directory"),
+    "predict": (["predict", "m.json"], "Missing argument 'TABLE'"),
+    "expected size": (
+        ["posterior", "t.csv", "--target", "y", "--expected-size", 0],
+        "--expected-size must be",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_USAGE)
+def test_bad_usage_is_2(tmp_path, case):
+    arguments, words = BAD_USAGE[case]
+    (tmp_path / "t.csv").write_text("x,y\n1,2\n")
+    result = ellzero(*arguments, cwd=tmp_path)
+    assert result.code == 2, result
+    assert words in result.err
+    assert result.out == ""
+
+
+BAD_DATA = {
+    "no file": (None, [], "can't be read: no such file"),
+    "directory": ("", [], "is a directory, not a table"),
+    "empty": (b"", [], "is empty"),
+    "no rows": (b"x,y\n", [], "has no rows"),
+    "one row": (b"x,y\n1,2\n", [], "one row to fit on"),
+    "cut": (b"x,z,y\n1,2,3\n4,5,6\n7,", [], "Is the file cut off"),
+    "text target": (b"x,y\n1,low\n2,high\n3,low\n", [], "The target 'y' holds text"),
+    "date target": (b"x,y\n1,2024-01-01\n2,2024-01-02\n", [], "The target 'y' holds dates"),
+    "comma target": (b"x;y\n1;0,5\n2;1,5\n3;2,5\n", [], "--decimal ,"),
+    "no number": (b"n,y\na,1\nb,2\nc,3\n", [], "no column to choose from ('n' left out)"),
+    "constant target": (b"x,y\n1,5\n2,5\n4,5\n", [], "the same in all rows"),
+    "no target": (b"x,z\n1,2\n2,3\n", [], "has no column 'y', which --target names"),
+    "empty target": (b"x,y\n1,\n2,\n", ["--missing", "drop"], "every row has a missing"),
+    "infinite": (b"x,z,y\n1,inf,1\n2,1,3\n4,2,2\n", [], "'z' has 1 infinite value:"),
+    "infinite target": (b"x,y\n1,inf\n2,1\n4,3\n", [], "'y' has infinite values"),
+    "dropped": (b"x,y\n1,2\n2,3\n", ["--drop", "q"], "no column 'q', which --drop names"),
+    "forced": (b"x,y\n1,2\n4,3\n2,1\n", ["--force", "q"], "--force names 'q'"),
+    "escape": (b"\x1b[31mx,y\n1,2\n", ["--drop", "q"], "no column 'q'"),
+    "too many folds": (b"x,y\n1,2\n4,3\n2,1\n", ["--folds", 9], "9 folds need at least"),
+    "weights": (b"x,w,y\n1,-1,2\n4,1,3\n2,1,1\n", ["--weights", "w"], "numbers from 0 up"),
+    "counts": (
+        b"x,w,y\n1,.5,2\n4,1,3\n2,1,1\n",
+        ["--weights", "w", "--frequency"],
+        "must hold whole numbers",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_DATA)
+def test_bad_data_is_1_in_one_sentence(tmp_path, case):
+    content, options, words = BAD_DATA[case]
+    path = tmp_path / "t.csv"
+    if content == "":
+        path.mkdir()
+    elif content is not None:
+        path.write_bytes(content)
+    result = ellzero("select", path, "--target", "y", *options)
+    assert result.code == 1, result
+    assert words in result.err
+    assert result.err.startswith("Error: ")
+    assert result.err.count("\n") == 1
+    assert "\x1b" not in result.err
+
+
+def test_a_full_disk_leaves_no_half_file(people, tmp_path):
+    def small_files():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+    target = tmp_path / "report.html"
+    target.write_text("what was there before")
+    result = ellzero(
+        "select", people, "--target", "score", "--criterion", "bic", "--report", target,
+        limit=small_files,
+    )  # fmt: skip
+    assert result.code == 1
+    assert f"{target} can't be written: file too large" in result.err
+    assert target.read_text() == "what was there before"
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_full_disk_behind_standard_output(people):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [COMMAND, "select", people, "--target", "score", "--criterion", "bic"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "Error: the output can't be written: no space left on device.\n"
+
+
+def test_a_reader_who_leaves_early_is_no_error(people):
+    with subprocess.Popen(
+        [COMMAND, "select", people, "--target", "score", "--criterion", "bic"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 0
+
+
+def test_a_terminal_gets_tables_and_progress(people):
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ.update(TERM="xterm-256color", COLUMNS="120")
+        os.execv(COMMAND, [str(COMMAND), "select", str(people), "--target", "score"])
+    shown = b""
+    while True:
+        try:
+            piece = os.read(terminal, 65_536)
+        except OSError:
+            break
+        if not piece:
+            break
+        shown += piece
+    _, status = os.waitpid(pid, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert "─".encode() in shown
+    assert b"Reading" in shown or b"Cross-validating" in shown
+
+
+def test_ctrl_c_is_quiet(tmp_path):
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    table = np.column_stack([rng.normal(size=(400, 60)), rng.normal(size=400)])
+    names = ",".join([*(f"x{j}" for j in range(60)), "y"])
+    np.savetxt(tmp_path / "t.csv", table, delimiter=",", header=names, comments="")
+    with subprocess.Popen(
+        [COMMAND, "select", tmp_path / "t.csv", "--target", "y", "--interactions", "--folds=30"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        process.stdout.readline()  # the table has been read
+        time.sleep(1)
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=60)
+    assert (process.returncode, error.strip()) == (130, "Error: interrupted.")
+
+
+def test_the_version_and_help():
+    assert ellzero("--version").out.startswith("ellzero ")
+    result = ellzero("--help")
+    assert all(name in result.out for name in ("select", "predict", "posterior"))
+    for name in ("select", "predict", "posterior"):
+        assert ellzero(name, "--help").code == 0
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys; sys.argv = ['ellzero', '--help']\n"
+        "from ellzero.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = {'numpy', 'pandas', 'sklearn', 'scipy', 'pyarrow', 'matplotlib', 'rich'}\n"
+        "print('heavy:', sorted(heavy & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("heavy: []\n")
