@@ -114,7 +114,7 @@ def draw_curve(curve: dict[str, Any], chosen: float | None, width: int) -> Canva
 def draw_path(path: Sequence[dict[str, Any]], width: int) -> Canvas:
     """Draw standardised coefficients against the price, with a band for every model."""
     wide = width > 400
-    height, left, right = (400, 50, 150) if wide else (380, 44, 96)
+    height, left, right = (400, 50, 165) if wide else (380, 44, 100)
     canvas = Canvas(width, height, "Coefficients of the models as the price of a variable falls")
     steps = [(place, step) for place, step in enumerate(path) if step["lam_low"] is not None]
     prices = price_range(path)
@@ -184,7 +184,7 @@ def _name_ends(
             [(edge, float(at)), (edge + 10, float(place))], f"coefficient thin {colour[name]}"
         )
         canvas.text(
-            edge + 13, float(place) + 4, _cut(name, 20 if wide else 12), f"name {colour[name]}"
+            edge + 13, float(place) + 4, _cut(name, 19 if wide else 10), f"name {colour[name]}"
         )
 
 
@@ -218,7 +218,7 @@ def draw_inclusion(variables: Sequence[dict[str, Any]], width: int, most: int = 
     for place, variable in enumerate(shown):
         at = 8.0 + row * place
         share = variable["inclusion"]
-        canvas.text(left - 8, at + 12, _cut(variable["name"], 24 if wide else 14), "tick", "end")
+        canvas.text(left - 8, at + 12, _cut(variable["name"], 21 if wide else 13), "tick", "end")
         canvas.add("rect", x=left, y=at + 2, width=x(share) - left, height=row - 7, class_="bar")
         canvas.text(x(share) + 6, at + 12, f"{share:.2f}", "tick")
     return canvas

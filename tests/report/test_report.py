@@ -1,0 +1,164 @@
+import base64
+import hashlib
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pages import report
+
+from ellzero.report._format import number, percent, plural, signed
+from ellzero.report._svg import Axis, Canvas, linear_ticks, log_ticks
+from ellzero.tables import NumberColumn, Table, example_table
+
+
+class Reader(HTMLParser):
+    """Collects elements, attributes and text as a browser would see them."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.attributes, self.text = [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.attributes += [(tag, *pair) for pair in attrs]
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def test_names_are_text(hostile):
+    page = Reader(hostile)
+    text = " ".join(page.text)
+    assert page.tags.count("script") == 2
+    assert not {"img", "i", "u", "b"} & set(page.tags)
+    assert "<script>document.title = 'owned'</script>" in text
+    assert "{{ 7 * 7 }}" in text
+    assert "ellzero select 'a </script> b' --target y" in text
+    assert not [a for a in page.attributes if a[1].startswith("on")]
+
+
+def test_nothing_is_asked_of_the_network(hostile):
+    page = Reader(hostile)
+    links = [(tag, value) for tag, name, value in page.attributes if name in ("src", "href")]
+    assert links == [("link", "data:,")]
+    assert "url(" not in hostile
+    assert "@import" not in hostile
+
+
+def test_the_policy_allows_only_what_is_there(hostile):
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', hostile).group(1)
+    policy = policy.replace("&#39;", "'").replace("&#43;", "+")
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+    for tag in ("style", "script"):
+        inside = re.findall(rf"<{tag}>(.*?)</{tag}>", hostile, re.DOTALL)
+        assert len(inside) == 1
+        digest = base64.b64encode(hashlib.sha256(inside[0].encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+
+
+def test_what_a_report_says(hostile):
+    for words in (
+        "No standard errors or p-values are given here",
+        "so the error at it is optimistic",
+        "It is a search, not a proof",
+        "took no part in any choice",
+        "How probable each variable is",
+        "SHA-256",
+        "What nearly made it",
+    ):
+        assert words in hostile.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"size": 0},
+        {"size": 3},
+        {"size": 8, "interactions": True},
+        {"lam": 1e9},
+        {"criterion": "ebic", "ridge": 1.0},
+        {"criterion": "1se", "force": ("age",), "test_share": 0.3},
+    ],
+)
+def test_every_kind_of_selection_has_a_report(settings):
+    page = report(example_table("diabetes"), target="progression", **settings)
+    assert page.endswith("</html>")
+    assert "None" not in " ".join(Reader(page).text)
+    assert "nan" not in " ".join(Reader(page).text).split()
+
+
+def test_the_same_selection_has_the_same_report():
+    pages = [report(example_table("diabetes"), target="progression") for _ in range(2)]
+    assert pages[0] == pages[1]
+
+
+def test_extreme_numbers(rng):
+    x = rng.normal(size=50)
+    for scale in (1e-140, 1e140):
+        columns = {
+            "x": NumberColumn("x", x * scale),
+            "z": NumberColumn("z", rng.normal(size=50)),
+            "y": NumberColumn("y", (x + 0.01 * rng.normal(size=50)) * scale),
+        }
+        page = report(Table(columns, 50, "t", ""))
+        assert "x" in page
+
+
+def test_a_perfect_fit(rng):
+    x = rng.normal(size=50)
+    columns = {"x": NumberColumn("x", x), "y": NumberColumn("y", 2 * x + 1)}
+    assert "100%" in report(Table(columns, 50, "t", ""))
+
+
+def test_many_rows_are_sampled(rng):
+    x = rng.normal(size=5000)
+    columns = {"x": NumberColumn("x", x), "y": NumberColumn("y", x + rng.normal(size=5000))}
+    page = report(Table(columns, 5000, "t", ""), criterion="bic")
+    assert "A sample of the 5,000 rows" in page
+    assert len(page) < 300_000
+
+
+@given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9))
+def test_linear_ticks_are_round_and_inside(low, width):
+    high = low + width
+    ticks = linear_ticks(low, high)
+    assert len(ticks) <= 13
+    slack = 1e-6 * max(abs(low), abs(high), width)
+    assert all(low - slack <= tick <= high + slack for tick in ticks)
+    assert np.all(np.diff(ticks) > 0)
+
+
+@given(st.floats(-150, 150), st.floats(0.01, 200))
+def test_log_ticks_are_few_and_inside(start, decades):
+    low, high = 10.0**start, 10.0 ** min(start + decades, 300)
+    ticks = log_ticks(low, high)
+    assert 1 <= len(ticks) <= 9
+    assert all(low * 0.99 <= tick <= high * 1.01 for tick in ticks)
+
+
+def test_numbers_for_people():
+    assert number(None) == number(float("nan")) == "\u2013"
+    assert number(-12345.6) == "\u221212,346"
+    assert number(0.00001234) == "1.234e\u221205"
+    assert number(0) == "0"
+    assert percent(0.0123) == "1.2%"
+    assert percent(0.5) == "50%"
+    assert signed(-0.5) == "\u22120.500"
+    assert [plural(k, "row") for k in (0, 1, 2, 1200)] == [
+        "no rows",
+        "one row",
+        "two rows",
+        "1,200 rows",
+    ]
+
+
+def test_canvas_escapes():
+    canvas = Canvas(10, 10, "<t>")
+    canvas.text(1, 2, '<b>"', '"')
+    assert str(canvas.finish("k")).count("<") == 6
+    assert Axis(1, 1, 0, 10)(1) == 5
