@@ -14,7 +14,7 @@ import click
 
 __all__ = ["main"]
 
-_COMMANDS = ("select", "predict", "posterior")
+_COMMANDS = ("select", "predict", "posterior", "segment")
 
 
 class _Commands(click.Group):
