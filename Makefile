@@ -4,10 +4,11 @@ VENV := .venv
 PY := $(VENV)/bin/python
 CORE := CMakeLists.txt pyproject.toml $(shell find core -type f)
 
-.PHONY: demo test lint bench test-lowest clean
+.PHONY: demo test lint bench test-lowest browser clean
 
 demo: $(VENV)/.installed
-	$(PY) examples/diabetes.py
+	@mkdir -p demo
+	$(VENV)/bin/ellzero select --example diabetes --interactions --posterior --report demo/diabetes.html
 
 test: $(VENV)/.installed $(VENV)/.test
 	$(PY) -m pytest
@@ -27,6 +28,16 @@ test-lowest:
 	.venv-lowest/bin/python -m pip install -q -r tests/lowest-versions.txt
 	.venv-lowest/bin/python -m pip install -q .[test] -c tests/lowest-versions.txt
 	.venv-lowest/bin/python -m pytest tests
+
+# For the tests that look at a report in a real browser; without one they are skipped.
+browser:
+	@if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
+	  echo "chromium and chromedriver are not here, and only root on Debian can install them"; exit 0; fi; \
+	install="apt-get install -y -qq --no-install-recommends chromium chromium-driver"; \
+	export DEBIAN_FRONTEND=noninteractive; \
+	$$install >/dev/null 2>&1 || { apt-get update -qq && $$install >/dev/null; } || \
+	  echo "chromium could not be installed"
 
 clean:
 	rm -rf $(VENV) .venv-lowest build demo

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -109,7 +110,11 @@ def number_text(value: float) -> str:
 
 
 class _Growing:
-    """An array that is appended to. Large arrays are moved by the system, not copied."""
+    """An array that is appended to.
+
+    Large ones have pages of their own, which go back to the system as soon as the array is gone:
+    freed memory of the heap would stay, and a large table be there twice.
+    """
 
     def __init__(self, dtype: Any) -> None:
         self._array = np.empty(1024, dtype=dtype)
@@ -118,13 +123,22 @@ class _Growing:
     def append(self, values: NDArray[Any]) -> None:
         end = self._length + len(values)
         if end > len(self._array):
-            self._array.resize(max(end, int(1.5 * len(self._array))), refcheck=False)
+            larger = _room(max(end, 2 * len(self._array)), self._array.dtype)
+            larger[: self._length] = self._array[: self._length]
+            self._array = larger
         self._array[self._length : end] = values
         self._length = end
 
     def finish(self) -> NDArray[Any]:
-        self._array.resize(self._length, refcheck=False)
-        return self._array
+        return self._array[: self._length]
+
+
+def _room(length: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return an array with any numbers in it; memory is taken up where it is written to."""
+    size = length * dtype.itemsize
+    if size < 1 << 20:
+        return np.empty(length, dtype=dtype)
+    return np.frombuffer(mmap.mmap(-1, size), dtype=dtype)
 
 
 class Gatherer:
