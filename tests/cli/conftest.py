@@ -6,6 +6,8 @@ import pandas as pd
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+if sys.platform == "win32":  # no terminals, signals or limits of the kind that are tested
+    collect_ignore = ["test_select.py"]
 
 
 @pytest.fixture(scope="session")

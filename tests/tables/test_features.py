@@ -1,3 +1,5 @@
+import os
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -165,6 +167,7 @@ def test_repeats_are_those_that_correlate_perfectly(seed, p, n):
             assert found[j] < j
 
 
+@pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
 def test_writing_keeps_what_was_there_if_it_fails(tmp_path):
     path = tmp_path / "out.txt"
     write_aside(path, "first")
@@ -178,5 +181,7 @@ def test_writing_keeps_what_was_there_if_it_fails(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["out.txt"]
     with pytest.raises(DataError, match="is a directory"):
         write_aside(tmp_path, "x")
-    with pytest.raises(DataError, match="no space left"):
-        write_aside(type(path)("/dev/full"), "x")
+    full = type(path)("/dev/full")
+    if full.exists():
+        with pytest.raises(DataError, match="no space left"):
+            write_aside(full, "x")
