@@ -21,7 +21,8 @@ def test_few_columns_are_enumerated(people):
     result = ellzero("posterior", people, "--target", "score", "--drop", "school", "--json", "-")
     assert result.code == 0, result.err
     content = json.loads(result.out)
-    assert content["exact"] == (content["solver"] == "enumerate")
+    assert (content["solver"], content["exact"]) == ("enumerate", True)
+    assert "age" in content["models"][0]["variables"]
 
 
 def test_what_the_prior_cannot_be(people):

@@ -341,3 +341,31 @@ def test_neighbours_of_a_size_beyond_the_hull(rng):
     frontier = l0_frontier(X, X[:, 0] - X[:, 1])
     assert frontier.hull_sizes[-1] == 2
     assert set(frontier.neighbours(4)["move"]) <= {"swap", "insert", "remove"}
+
+
+def test_stand_ins_are_the_best_swaps_of_each_variable(rng):
+    X = rng.normal(size=(50, 8))
+    X[:, 5] = X[:, 0] + 0.2 * rng.normal(size=50)
+    y = X[:, 0] - X[:, 1] + X[:, 2] + rng.normal(size=50)
+    frontier = l0_frontier(X, y, max_size=4, always_include=[2])
+    model = frontier.at(size=3)
+
+    def energy(support):
+        design = np.column_stack([np.ones(50), X[:, support]])
+        residual = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
+        return 0.5 * residual @ residual
+
+    base, members = energy(list(model.support)), [int(j) for j in model.support]
+    table = frontier.stand_ins(3, count=2)
+    assert list(dict.fromkeys(table["leaves"])) == [f"x{j}" for j in members if j != 2]
+    for leaving in (j for j in members if j != 2):
+        rest = [j for j in members if j != leaving]
+        rises = {j: energy([*rest, j]) - base for j in range(8) if j not in members}
+        best = sorted(rises, key=rises.get)[:2]
+        rows = table[table["leaves"] == f"x{leaving}"]
+        assert list(rows["enters"]) == [f"x{j}" for j in best]
+        np.testing.assert_allclose(rows["rise"], [rises[j] for j in best], rtol=1e-8)
+        expected = [np.corrcoef(X[:, j], X[:, leaving])[0, 1] for j in best]
+        np.testing.assert_allclose(rows["correlation"], expected, rtol=1e-8)
+        cost = model.removal_cost[members.index(leaving)]
+        np.testing.assert_allclose(cost, energy(rest) - base, rtol=1e-8)

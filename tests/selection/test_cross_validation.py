@@ -4,10 +4,9 @@ import pytest
 from reference.preprocessing import error_at
 from sklearn.model_selection import KFold
 
-from ellzero import L0RegressorCV
-from ellzero.selection import Settings, prepare, select
+from ellzero import L0RegressorCV, l0_frontier
 from ellzero.selection._cross_validation import cross_validate
-from ellzero.tables import NumberColumn, Table, judge_columns, make_plan
+from ellzero.tables import NumberColumn, Table, TextColumn, judge_columns, make_plan
 
 
 def make_table(frame):
@@ -84,18 +83,18 @@ def test_frontiers_that_do_not_fit_into_memory_are_made_again(frame, monkeypatch
     np.testing.assert_allclose(kept.mean_error[:shared], again.mean_error[:shared])
 
 
-def test_a_fold_whose_level_was_never_trained_on_takes_the_reference(rng):
-    """A level that only test rows have is a column of zeros in training: it can't enter."""
-    frame = pd.DataFrame({"x": rng.normal(size=40), "y": rng.normal(size=40)})
-    frame["y"] += 3 * frame["x"]
-    table = make_table(frame)
+def test_a_level_that_was_never_trained_on_cannot_enter(rng):
     levels = np.array(["u", "v"] * 20, dtype=object)
     levels[0] = "rare"
-    from ellzero.tables import TextColumn
-
     names = sorted(set(levels))
     codes = np.array([names.index(level) for level in levels], dtype=np.int32)
+    table = make_table(pd.DataFrame({"x": rng.normal(size=40)}))
     table.columns["c"] = TextColumn("c", codes, names)
-    settings = Settings(target="y")
-    chosen = select(prepare(table, settings), settings)
-    assert "x" in chosen.model.names
+    features = make_plan(table, judge_columns(table, {}), "error", False).features
+    rare = features.names.index("c=rare")
+    y = rng.normal(size=40) + 50.0 * (levels == "rare")
+    train = np.arange(1, 40)
+    means = features.learn(table, train, None)
+    assert features.build(table, np.array([0]), means)[0, rare] == 1
+    frontier = l0_frontier(features.build(table, train, means), y[train])
+    assert all(rare not in support for support in frontier.supports)
