@@ -40,6 +40,7 @@ from ellzero.posterior._prior import (
     resolve_theta,
 )
 from ellzero.posterior._results import PosteriorRegressor
+from ellzero.posterior._solvers import choose_solver, deal_to_chains
 from ellzero.posterior._starts import Starts, make_starts
 
 if TYPE_CHECKING:
@@ -49,10 +50,6 @@ __all__ = ["SpikeSlabRegressor"]
 
 _CACHE_BYTES = 1e9
 _SLABS = {"gaussian", "laplace", "zellner", "boom"}
-# Columns that may go either way, up to which all models are enumerated: at most, and by choice.
-_MOST_ENUMERATED = {False: 22, True: 16}
-_AUTO_ENUMERATED = {False: 14, True: 9}
-_MOST_FORCED = 20
 
 
 class SpikeSlabRegressor(PosteriorRegressor):
@@ -276,7 +273,8 @@ class SpikeSlabRegressor(PosteriorRegressor):
         prior = make_prior(design, settings, forced, fit_intercept=self.fit_intercept, names=names)
         log_odds = np.where(design.inverse_scale > 0, prior.log_odds, -np.inf)
         always, free = np.flatnonzero(log_odds == np.inf), np.flatnonzero(np.isfinite(log_odds))
-        self.solver_ = self._choose_solver(prior, free.size, always.size)
+        learns = self.slab == "gaussian" and (prior.noise.learned or prior.spread.learned)
+        self.solver_ = choose_solver(self.solver, self.slab, learns, free.size, always.size)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         for name in ("diagnostics_", "models_", "credible_sets_", "log_evidence_"):
             self.__dict__.pop(name, None)  # of an earlier fit
@@ -309,24 +307,6 @@ class SpikeSlabRegressor(PosteriorRegressor):
         g = None if self.g is None else float(self.g)
         return PriorSettings(theta, sigma_beta, sigma_e, size, self.slab, g)
 
-    def _choose_solver(self, prior: _core.SpikeSlabPrior, n_free: int, n_always: int) -> str:
-        learns = self.slab == "gaussian" and (prior.noise.learned or prior.spread.learned)
-        possible = self.slab != "laplace" and n_free <= _MOST_ENUMERATED[learns]
-        if self.solver == "auto":
-            quick = n_free <= _AUTO_ENUMERATED[learns] and n_always <= _MOST_FORCED
-            return "enumerate" if possible and quick else "gibbs"
-        if self.solver == "enumerate" and self.slab == "laplace":
-            raise ValueError(
-                'solver="enumerate" needs a slab that can be integrated: not "laplace".'
-            )
-        if self.solver == "enumerate" and not possible:
-            learned = " with a variance learned" if learns else ""
-            raise ValueError(
-                f'solver="enumerate" takes at most {_MOST_ENUMERATED[learns]} columns{learned}, '
-                f"but {n_free} may go either way."
-            )
-        return self.solver
-
     def _enumerate(
         self, design: _core.Design, prior: _core.SpikeSlabPrior, starts: Starts, seed: int
     ) -> tuple[list[dict[str, Any]], NDArray[np.float64]]:
@@ -338,7 +318,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
             seed,
             effective_n_jobs(self.n_jobs),
         )
-        return _in_chains(draws, self.n_chains, np.random.default_rng(seed)), masses
+        return deal_to_chains(draws, self.n_chains, np.random.default_rng(seed)), masses
 
     def _sample(
         self, design: _core.Design, prior: _core.SpikeSlabPrior, starts: Starts, seed: int
@@ -547,31 +527,3 @@ class SpikeSlabRegressor(PosteriorRegressor):
         ):
             raise ValueError(f"max_variables must be a positive integer; got {max_variables!r}.")
         return draw_inclusion(self.summary().head(int(max_variables)))
-
-
-def _in_chains(
-    draws: dict[str, Any], n_chains: int, rng: np.random.Generator
-) -> list[dict[str, Any]]:
-    """Deal independent draws out to chains, in random order: they come sorted by tau and model.
-
-    Sums over models stay with the first.
-    """
-    count = len(draws["s2"]) // n_chains
-    order = rng.permutation(len(draws["s2"]))
-    sizes = np.diff(draws["begins"])
-    chains = []
-    for chain in range(n_chains):
-        rows = order[chain * count : (chain + 1) * count]
-        places = [np.arange(draws["begins"][r], draws["begins"][r + 1]) for r in rows]
-        entries = np.concatenate([*places, np.empty(0, dtype=np.int64)]).astype(np.int64)
-        own = {
-            "begins": np.concatenate([[0], np.cumsum(sizes[rows])]),
-            "support": draws["support"][entries],
-            "beta": draws["beta"][entries],
-        }
-        for name in ("s2", "spread", "theta"):
-            own[name] = draws[name][rows] if len(draws[name]) else draws[name]
-        for name in ("inclusion", "mean", "square"):
-            own[name] = draws[name] if chain == 0 else np.zeros_like(draws[name])
-        chains.append(own)
-    return chains

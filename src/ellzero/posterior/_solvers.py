@@ -1,0 +1,63 @@
+"""Which solver computes a spike-and-slab posterior, and draws of all models as chains."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+__all__ = ["choose_solver", "deal_to_chains"]
+
+# Columns that may go either way, up to which all models are enumerated: at most, and by choice.
+_MOST_ENUMERATED = {False: 22, True: 16}
+_AUTO_ENUMERATED = {False: 14, True: 9}
+_MOST_FORCED = 20
+
+
+def choose_solver(solver: str, slab: str, learns: bool, n_free: int, n_always: int) -> str:
+    """Return the solver that "auto" means, or the one asked for if it can do it.
+
+    ``learns`` says whether a variance of the Gaussian slab's model is learned, ``n_free`` how many
+    columns may go either way and ``n_always`` how many are always in.
+    """
+    possible = slab != "laplace" and n_free <= _MOST_ENUMERATED[learns]
+    if solver == "auto":
+        quick = n_free <= _AUTO_ENUMERATED[learns] and n_always <= _MOST_FORCED
+        return "enumerate" if possible and quick else "gibbs"
+    if solver == "enumerate" and slab == "laplace":
+        raise ValueError('solver="enumerate" needs a slab that integrates: not "laplace".')
+    if solver == "enumerate" and not possible:
+        learned = " with a variance learned" if learns else ""
+        raise ValueError(
+            f'solver="enumerate" takes at most {_MOST_ENUMERATED[learns]} columns{learned}, '
+            f"but {n_free} may go either way."
+        )
+    return solver
+
+
+def deal_to_chains(
+    draws: dict[str, Any], n_chains: int, rng: np.random.Generator
+) -> list[dict[str, Any]]:
+    """Deal independent draws out to chains, in random order: they come sorted by tau and model.
+
+    Sums over models stay with the first.
+    """
+    count = len(draws["s2"]) // n_chains
+    order = rng.permutation(len(draws["s2"]))
+    sizes = np.diff(draws["begins"])
+    chains = []
+    for chain in range(n_chains):
+        rows = order[chain * count : (chain + 1) * count]
+        places = [np.arange(draws["begins"][r], draws["begins"][r + 1]) for r in rows]
+        entries = np.concatenate([*places, np.empty(0, dtype=np.int64)]).astype(np.int64)
+        own = {
+            "begins": np.concatenate([[0], np.cumsum(sizes[rows])]),
+            "support": draws["support"][entries],
+            "beta": draws["beta"][entries],
+        }
+        for name in ("s2", "spread", "theta"):
+            own[name] = draws[name][rows] if len(draws[name]) else draws[name]
+        for name in ("inclusion", "mean", "square"):
+            own[name] = draws[name] if chain == 0 else np.zeros_like(draws[name])
+        chains.append(own)
+    return chains
