@@ -357,7 +357,7 @@ def test_ctrl_c_is_quiet(tmp_path):
     names = ",".join([*(f"x{j}" for j in range(60)), "y"])
     np.savetxt(tmp_path / "t.csv", table, delimiter=",", header=names, comments="")
     with subprocess.Popen(
-        [COMMAND, "select", tmp_path / "t.csv", "--target", "y", "--interactions", "--folds=30"],
+        [COMMAND, "select", tmp_path / "t.csv", "--target", "y", "--interactions", "--folds=390"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
