@@ -361,6 +361,8 @@ def test_ctrl_c_is_quiet(tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell has what it runs in the background ignore Ctrl-C, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         process.stdout.readline()  # the table has been read
         time.sleep(1)
