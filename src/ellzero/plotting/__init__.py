@@ -9,9 +9,15 @@ from ellzero.plotting._segmentation import (
     draw_segmentation,
     draw_segmentation_path,
 )
-from ellzero.plotting._shrinkage import draw_penalties, draw_posterior_means
+from ellzero.plotting._shrinkage import (
+    draw_curves,
+    draw_penalties,
+    draw_posterior_means,
+    shrinkage_curves,
+)
 
 __all__ = [
+    "draw_curves",
     "draw_cv_curve",
     "draw_inclusion",
     "draw_intervals",
@@ -21,4 +27,5 @@ __all__ = [
     "draw_posterior_means",
     "draw_segmentation",
     "draw_segmentation_path",
+    "shrinkage_curves",
 ]

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from typing import Literal
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from ellzero._normal_means import NormalMeansPrior, check_positive
+from ellzero._normal_means import check_positive
 from ellzero.priors import BernoulliGaussian, BernoulliLaplace
 
-__all__ = ["draw_penalties", "draw_posterior_means"]
+__all__ = ["draw_curves", "draw_penalties", "draw_posterior_means", "shrinkage_curves"]
 
 _FAMILIES = (("Bernoulli-Gaussian", BernoulliGaussian), ("Bernoulli-Laplace", BernoulliLaplace))
+_ABSCISSA = {"posterior_mean": "y", "penalty": "beta"}
 
 
 def draw_posterior_means(
@@ -56,16 +59,8 @@ def draw_posterior_means(
     'Bernoulli-Gaussian'
     >>> plt.close("all")
     """
-    return _draw_pair(
-        lambda prior, y: prior.posterior_mean(y, sigma_e=sigma_e),
-        ("y", "posterior mean of beta"),
-        theta,
-        sigma_betas,
-        sigma_e,
-        reach,
-        axes,
-        diagonal=True,
-    )
+    curves = shrinkage_curves("posterior_mean", theta, sigma_betas, sigma_e, reach)
+    return draw_curves(curves, "posterior_mean", axes)
 
 
 def draw_penalties(
@@ -107,56 +102,72 @@ def draw_penalties(
     'penalty'
     >>> plt.close("all")
     """
-    drawn = _draw_pair(
-        lambda prior, z: prior.penalty(z, sigma_e=sigma_e),
-        ("beta", "penalty"),
-        theta,
-        sigma_betas,
-        sigma_e,
-        reach,
-        axes,
-        diagonal=False,
-    )
-    # A narrow Gaussian slab's penalty grows like a square and would flatten all others.
-    tops = sorted(float(np.max(line.get_ydata())) for ax in drawn for line in ax.lines)
-    for ax in drawn:
-        ax.set_ylim(0, min(tops[-1], 2 * tops[len(tops) // 2]) * 1.05)
-    return drawn
+    curves = shrinkage_curves("penalty", theta, sigma_betas, sigma_e, reach)
+    return draw_curves(curves, "penalty", axes)
 
 
-def _draw_pair(
-    evaluate: Callable[[NormalMeansPrior, NDArray[np.float64]], NDArray[np.float64]],
-    labels: tuple[str, str],
+def shrinkage_curves(
+    what: Literal["posterior_mean", "penalty"],
     theta: float,
     sigma_betas: Sequence[float],
     sigma_e: float,
     reach: float,
-    axes: Sequence[Axes] | None,
-    *,
-    diagonal: bool,
-) -> NDArray[np.object_]:
+) -> pd.DataFrame:
+    """Compute the curves of a pair of figures.
+
+    A row a point: ``prior``, ``theta``, ``sigma_beta``, ``sigma_e``, where it is, under ``y`` or
+    ``beta``, and its height under the name of ``what``.
+    """
     noise, extent = check_positive("sigma_e", sigma_e), check_positive("reach", reach)
     if not len(sigma_betas):
         raise ValueError("sigma_betas must hold at least one number.")
+    x = np.linspace(-extent, extent, 1201) * noise
+    curves = []
+    for name, family in _FAMILIES:
+        for sigma_beta in sigma_betas:
+            prior = family(theta, sigma_beta)
+            facts = {"prior": name, "theta": theta, "sigma_beta": sigma_beta, "sigma_e": noise}
+            height = getattr(prior, what)(x, sigma_e=noise)
+            curves.append(pd.DataFrame({**facts, _ABSCISSA[what]: x, what: height}))
+    return pd.concat(curves, ignore_index=True)
+
+
+def draw_curves(
+    curves: pd.DataFrame,
+    what: Literal["posterior_mean", "penalty"],
+    axes: Sequence[Axes] | None = None,
+) -> NDArray[np.object_]:
+    """Draw the curves of :func:`shrinkage_curves`, a prior an axes."""
     if axes is None:
         axes = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained", sharey=True)[1]
     pair: NDArray[np.object_] = np.array(axes, dtype=object)
     if pair.shape != (2,) or not all(isinstance(ax, Axes) for ax in pair):
         raise TypeError("axes must be two matplotlib Axes.")
-    x = np.linspace(-extent, extent, 1201) * noise
+    at, means = _ABSCISSA[what], what == "posterior_mean"
+    slabs = curves["sigma_beta"].unique()
     # Darker the wider; a sequence, since the slabs are one.
-    colours = plt.get_cmap("viridis_r")(np.linspace(0.15, 0.95, len(sigma_betas)))
-    for ax, (name, family) in zip(pair, _FAMILIES, strict=True):
-        if diagonal:
-            ax.plot(x, x, color="0.75", lw=1, ls="--", zorder=0)
-        for sigma_beta, colour in zip(sigma_betas, colours, strict=True):
-            values = evaluate(family(theta, sigma_beta), x)
-            ax.plot(x, values, color=colour, lw=1.6, label=rf"$\sigma_\beta$ = {sigma_beta:g}")
-        ax.set(title=name, xlabel=labels[0], ylabel=labels[1], xlim=(x[0], x[-1]))
+    colours = plt.get_cmap("viridis_r")(np.linspace(0.15, 0.95, len(slabs)))
+    for ax, (name, _) in zip(pair, _FAMILIES, strict=True):
+        mine = curves[curves["prior"] == name]
+        ends = mine[at].min(), mine[at].max()
+        if means:
+            ax.plot(ends, ends, color="0.75", lw=1, ls="--", zorder=0)
+        for sigma_beta, colour in zip(slabs, colours, strict=True):
+            curve = mine[mine["sigma_beta"] == sigma_beta]
+            label = rf"$\sigma_\beta$ = {sigma_beta:g}"
+            ax.plot(curve[at], curve[what], color=colour, lw=1.6, label=label)
+        ylabel = "posterior mean of beta" if means else "penalty"
+        ax.set(title=name, xlabel=at, ylabel=ylabel, xlim=ends)
         ax.spines[["top", "right"]].set_visible(False)
+    facts = curves.iloc[0]
     pair[0].legend(
         frameon=False,
-        title=rf"$\theta$ = {theta:g}, $\sigma_e$ = {noise:g}",
-        loc="upper left" if diagonal else "upper center",
+        title=rf"$\theta$ = {facts['theta']:g}, $\sigma_e$ = {facts['sigma_e']:g}",
+        loc="upper left" if means else "upper center",
     )
+    if not means:
+        # A narrow Gaussian slab's penalty grows like a square and would flatten all others.
+        tops = sorted(curves.groupby(["prior", "sigma_beta"])[what].max())
+        for ax in pair:
+            ax.set_ylim(0, min(tops[-1], 2 * tops[len(tops) // 2]) * 1.05)
     return pair
