@@ -65,7 +65,7 @@ __all__ = [
 
 # Where a name is found when it is first used: the command line must not wait for scikit-learn
 # where it does not need it.
-_MODULES = ("datasets", "posterior", "priors", "regression", "segmentation", "shrinkage")
+_MODULES = ("datasets", "paper", "posterior", "priors", "regression", "segmentation", "shrinkage")
 _HOMES = {
     "BayesianBridgeRegressor": "posterior",
     "BernoulliGaussian": "priors",

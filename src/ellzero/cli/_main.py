@@ -14,7 +14,7 @@ import click
 
 __all__ = ["main"]
 
-_COMMANDS = ("select", "predict", "posterior", "segment")
+_COMMANDS = ("select", "predict", "posterior", "segment", "reproduce")
 
 
 class _Commands(click.Group):

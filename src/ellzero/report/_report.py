@@ -24,7 +24,7 @@ from ellzero.report._format import number, percent, plural, signed
 from ellzero.selection import Selection
 from ellzero.tables import write_aside
 
-__all__ = ["make_report", "write_report"]
+__all__ = ["make_report", "policy_hash", "write_report"]
 
 # A stand-in is shown if it makes up for this share of what its variable does.
 _WORTH_NAMING = 0.2
@@ -79,8 +79,8 @@ def make_report(selection: Selection, content: dict[str, Any]) -> str:
         **content,
         style=Markup(style),
         script=Markup(script),
-        style_hash=_hash(style),
-        script_hash=_hash(script),
+        style_hash=policy_hash(style),
+        script_hash=policy_hash(script),
         bar=draw_bar,
         largest=largest,
         chosen_step=chosen_step,
@@ -97,7 +97,8 @@ def make_report(selection: Selection, content: dict[str, Any]) -> str:
     )
 
 
-def _hash(text: str) -> str:
+def policy_hash(text: str) -> str:
+    """Return what a page's security policy knows a style sheet or a script by."""
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
 

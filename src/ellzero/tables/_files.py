@@ -37,23 +37,24 @@ def file_hash(path: Path) -> str:
     return digest.hexdigest()
 
 
-def write_aside(path: Path, text: str) -> None:
-    """Write a text file beside its place and rename it, so that it is there whole or not at all.
+def write_aside(path: Path, content: str | bytes) -> None:
+    """Write a file beside its place and rename it, so that it is there whole or not at all.
 
-    A device such as /dev/stdout is written to as it is.
+    Text is written as UTF-8. A device such as /dev/stdout is written to as it is.
     """
+    raw = content.encode("utf-8") if isinstance(content, str) else content
     try:
         if path.is_dir():
             raise DataError(f"{path} is a directory: nothing can be written there.")
         if path.exists() and not path.is_file():
-            with path.open("w", encoding="utf-8", newline="") as device:
-                device.write(text)
+            with path.open("wb") as device:
+                device.write(raw)
             return
         target = path.resolve()  # so that a link stays a link
         handle, aside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
+            with os.fdopen(handle, "wb") as file:
+                file.write(raw)
                 file.flush()
                 os.fsync(file.fileno())
             _keep_mode(target, aside)

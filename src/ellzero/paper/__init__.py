@@ -1,0 +1,38 @@
+"""Every figure and table of the paper, remade.
+
+A module each: ``compute`` makes the data, ``draw`` a figure of them, ``tabulate`` a summary, and
+``claims`` holds what the paper says against them. :func:`reproduce` does all that and writes a
+folder, as ``ellzero reproduce`` does.
+
+Examples
+--------
+>>> from ellzero.paper import posterior_means
+>>> data = posterior_means.compute()
+>>> [claim.verdict for claim in posterior_means.claims(data)]
+['confirmed', 'confirmed', 'confirmed']
+"""
+
+from ellzero.paper import (
+    accuracy,
+    diabetes,
+    paths,
+    penalties,
+    posterior_means,
+    selection,
+    timing,
+)
+from ellzero.paper._claims import Claim
+from ellzero.paper._reproduce import PARTS, reproduce
+
+__all__ = [
+    "PARTS",
+    "Claim",
+    "accuracy",
+    "diabetes",
+    "paths",
+    "penalties",
+    "posterior_means",
+    "reproduce",
+    "selection",
+    "timing",
+]

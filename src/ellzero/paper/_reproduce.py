@@ -1,0 +1,214 @@
+"""From nothing to a folder of figures, data and one page."""
+
+from __future__ import annotations
+
+import io
+import os
+import platform
+from collections.abc import Callable, Iterable
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from ellzero.paper import (
+    accuracy,
+    diabetes,
+    paths,
+    penalties,
+    posterior_means,
+    selection,
+    timing,
+)
+from ellzero.paper._checks import check_run
+from ellzero.paper._page import check_page, write_page
+from ellzero.paper._trial_file import count_trials
+from ellzero.tables import DataError, write_aside
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["PARTS", "reproduce"]
+
+PARTS: dict[str, ModuleType] = {
+    "posterior-means": posterior_means,
+    "penalties": penalties,
+    "paths": paths,
+    "accuracy": accuracy,
+    "selection": selection,
+    "timing": timing,
+    "diabetes": diabetes,
+}
+_TRIAL_FILES = {
+    "accuracy": "simulation.jsonl",
+    "selection": "simulation.jsonl",
+    "timing": "timing.jsonl",
+}
+_TRIALS = {"accuracy": 1000, "selection": 1000, "timing": 200}
+_QUICK_TRIALS = {"accuracy": 100, "selection": 100, "timing": 30}
+
+
+def reproduce(
+    parts: str | Iterable[str] = "all",
+    out: str | Path = "reproduction",
+    *,
+    trials: int | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+    dask: str | None = None,
+    resume: bool = False,
+    quick: bool = False,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Path:
+    """Remake figures and tables of the paper, and say which of its claims hold.
+
+    Into the folder go ``index.html``, a page with every figure, claim and measurement;
+    ``figures``, as PNG and SVG; ``data``, as Parquet and CSV; and ``trials``, every finished trial
+    of the studies as it was done.
+
+    Parameters
+    ----------
+    parts : str or iterable of str
+        "all", or some of "posterior-means", "penalties", "paths", "accuracy", "selection",
+        "timing", "diabetes". The page shows all that are in the folder.
+    out : path
+        The folder; made if there is none.
+    trials : int or None
+        Trials of accuracy, selection and timing. None means as many as in the paper: 1,000 of
+        accuracy and selection, which share them, 200 of timing.
+    seed : int
+        Seed: the same seed gives the same numbers (but for seconds), whatever ``jobs`` and
+        ``dask``, and whichever trials were done before.
+    jobs : int or None
+        Processes; None for all cores. Timing goes one by one.
+    dask : str or None
+        Address of a Dask scheduler, whose workers run the trials of accuracy and selection.
+    resume : bool
+        Whether to go on from trials that are in the folder. Without it they are an error.
+    quick : bool
+        Whether to make fewer trials where ``trials`` is not given, and to time only SBR, the
+        frontier and spike-and-slab on problems of 1000 x 1000 and 2000 x 2000.
+    progress : callable or None
+        Called with a part, the number of its trials done, and of all.
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from ellzero.paper import reproduce
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     page = reproduce(["posterior-means", "penalties"], folder)
+    ...     sorted(path.name for path in page.parent.iterdir())
+    ['data', 'figures', 'index.html']
+    """
+    wanted = _check_parts(parts)
+    check_run(1 if trials is None else trials, seed, jobs)
+    folder = Path(out)
+    _prepare(folder, wanted, resume)
+    for name in wanted:
+        data = _compute(name, folder, trials, seed, jobs, dask, quick, progress)
+        _write_data(data, folder / "data" / name)
+        _write_figure(PARTS[name].draw(data), folder / "figures" / name)
+    return write_page(folder, PARTS)
+
+
+def _check_parts(parts: str | Iterable[str]) -> list[str]:
+    asked = [parts] if isinstance(parts, str) else list(parts)
+    unknown = [name for name in asked if name not in (*PARTS, "all")]
+    if unknown or not asked:
+        raise ValueError(
+            f"parts must be 'all' or some of {', '.join(PARTS)}; got "
+            f"{repr(unknown[0]) if unknown else 'none'}."
+        )
+    return [name for name in PARTS if name in asked or "all" in asked]
+
+
+def _prepare(folder: Path, wanted: list[str], resume: bool) -> None:
+    """See that everything can be written, before any work."""
+    check_page(folder)
+    for file in dict.fromkeys(_TRIAL_FILES[name] for name in wanted if name in _TRIAL_FILES):
+        path = folder / "trials" / file
+        done = count_trials(path)
+        if done and not resume:
+            raise DataError(
+                f"{path} holds {done:,} finished trials: go on from them with --resume, or choose "
+                "another folder."
+            )
+    try:
+        for name in ("data", "figures", *(["trials"] if _TRIAL_FILES.keys() & wanted else [])):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+            if not os.access(folder / name, os.W_OK):
+                raise DataError(f"{folder / name} can't be written to.")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise DataError(f"{folder} can't be made a folder: {reason}.") from None
+
+
+def _compute(
+    name: str,
+    folder: Path,
+    trials: int | None,
+    seed: int,
+    jobs: int | None,
+    dask: str | None,
+    quick: bool,
+    progress: Callable[[str, int, int], None] | None,
+) -> pd.DataFrame:
+    options: dict[str, Any] = {}
+    facts: dict[Any, Any] = {"ellzero": version("ellzero")}
+    if name not in ("posterior-means", "penalties"):
+        options["seed"] = facts["seed"] = seed
+        facts.update({package: version(package) for package in ("numpy", "scipy", "scikit-learn")})
+    if name in _TRIAL_FILES:
+        usual = _QUICK_TRIALS if quick else _TRIALS
+        options["trials"] = facts["trials"] = usual[name] if trials is None else int(trials)
+        options["trial_file"] = folder / "trials" / _TRIAL_FILES[name]
+    if name in ("accuracy", "selection"):
+        options.update(jobs=jobs, dask=dask)
+    if name == "timing":
+        options["quick"] = quick
+        facts["machine"] = _describe_machine()
+    if progress is not None and name in (*_TRIAL_FILES, "diabetes"):
+        options["progress"] = lambda done, total: progress(name, done, total)
+    data: pd.DataFrame = PARTS[name].compute(**options)
+    data.attrs = facts
+    return data
+
+
+def _describe_machine() -> str:
+    """Say what timings were made on, as far as the system tells."""
+    model = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        named = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+        model = next(named, model)
+    except OSError:
+        pass
+    system = f"{platform.system()}, Python {platform.python_version()}"
+    return f"{model}, {os.cpu_count()} cores, {system}"
+
+
+def _write_data(data: pd.DataFrame, stem: Path) -> None:
+    buffer = io.BytesIO()
+    data.to_parquet(buffer, index=False)
+    write_aside(stem.with_suffix(".parquet"), buffer.getvalue())
+    write_aside(stem.with_suffix(".csv"), data.to_csv(index=False, lineterminator="\n"))
+
+
+def _write_figure(figure: Figure, stem: Path) -> None:
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    # Neither the time nor chance goes into a file: the same data make the same bytes.
+    with mpl.rc_context({"svg.hashsalt": "ellzero"}):
+        for kind, extra in (("png", {"dpi": 150}), ("svg", {"metadata": {"Date": None}})):
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=kind, **extra)
+            write_aside(stem.with_suffix(f".{kind}"), buffer.getvalue())
+    plt.close(figure)

@@ -1,0 +1,144 @@
+"""Trials over processes or a cluster: the same numbers in the same order, whoever computes them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import joblib
+import pandas as pd
+from threadpoolctl import threadpool_limits
+
+from ellzero.paper._trial_file import Row, Task, TrialFile
+
+__all__ = ["Progress", "Trial", "one_thread", "run_trials"]
+
+# From a seed and a task to what was found; a function of a module, so that processes can find it
+Trial = Callable[..., list[Row]]
+# Called with the number of trials done and of all
+Progress = Callable[[int, int], None]
+
+_one_at_a_time = threading.Lock()
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Hold BLAS and our own core to one thread: the last bits of BLAS depend on their number.
+
+    Both settings belong to the process, so its other threads wait.
+    """
+    with _one_at_a_time, threadpool_limits(1):
+        before = os.environ.get("OMP_NUM_THREADS")
+        os.environ["OMP_NUM_THREADS"] = "1"
+        try:
+            yield
+        finally:
+            if before is None:
+                del os.environ["OMP_NUM_THREADS"]
+            else:
+                os.environ["OMP_NUM_THREADS"] = before
+
+
+def run_trials(
+    study: str,
+    trial: Trial,
+    tasks: Sequence[Task],
+    seed: int,
+    *,
+    keys: Sequence[str],
+    jobs: int | None = None,
+    dask: str | None = None,
+    path: Path | None = None,
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """Run those trials that a file does not hold yet, and return all.
+
+    Parameters
+    ----------
+    study : str
+        Its name, for the file.
+    trial : callable
+        ``trial(seed, *task)`` returns rows, dicts of what JSON can hold.
+    tasks : sequence of tuples
+        The trials.
+    seed : int
+        Seed of all.
+    keys : sequence of str
+        Names for the entries of a task; columns of the result.
+    jobs : int or None
+        Processes; None for all cores.
+    dask : str or None
+        Address of a Dask scheduler, whose workers are used instead.
+    path : Path or None
+        Where finished trials are kept, and found again.
+    progress : callable or None
+        Called with the number of trials done, and of all.
+
+    Returns
+    -------
+    pandas.DataFrame
+        In the order of tasks.
+    """
+    with contextlib.ExitStack() as stack:
+        file = stack.enter_context(TrialFile(path, study, seed)) if path is not None else None
+        kept = {} if file is None else file.done
+        done = {task: kept[task] for task in tasks if task in kept}
+        left = [task for task in tasks if task not in done]
+        if progress is not None:
+            progress(len(done), len(tasks))
+        finished = (
+            _over_processes(trial, seed, left, -1 if jobs is None else jobs)
+            if dask is None or not left
+            else _over_cluster(trial, seed, left, dask)
+        )
+        with contextlib.closing(finished):
+            for task, rows in finished:
+                if file is not None:
+                    file.append(task, rows)
+                done[task] = rows
+                if progress is not None:
+                    progress(len(done), len(tasks))
+    return pd.DataFrame(
+        [{**dict(zip(keys, task, strict=True)), **row} for task in tasks for row in done[task]]
+    )
+
+
+def _run_one(trial: Trial, seed: int, task: Task) -> tuple[Task, list[Row]]:
+    with one_thread():
+        return task, trial(seed, *task)
+
+
+def _over_processes(
+    trial: Trial, seed: int, tasks: Sequence[Task], jobs: int
+) -> Generator[tuple[Task, list[Row]], None, None]:
+    if joblib.effective_n_jobs(jobs) == 1 or len(tasks) < 2:
+        for task in tasks:
+            yield _run_one(trial, seed, task)
+        return
+    parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+    yield from parallel(joblib.delayed(_run_one)(trial, seed, task) for task in tasks)
+
+
+def _over_cluster(
+    trial: Trial, seed: int, tasks: Sequence[Task], address: str
+) -> Generator[tuple[Task, list[Row]], None, None]:
+    try:
+        from distributed import Client, as_completed
+    except ImportError:
+        raise ValueError(
+            "A Dask cluster needs the package distributed: pip install 'ellzero[dask]'."
+        ) from None
+    try:
+        client: Any = Client(address, timeout="10s", set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"No Dask scheduler answers at {address!r} ({error}).") from None
+    with client:
+        # A worker that dies takes its trials with it: the scheduler gives them to another.
+        futures = [client.submit(_run_one, trial, seed, task, pure=False) for task in tasks]
+        for future, result in as_completed(futures, with_results=True):
+            yield result
+            future.release()
