@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 CORE := CMakeLists.txt pyproject.toml $(shell find core -type f)
 
-.PHONY: demo test lint bench test-lowest browser clean
+.PHONY: demo test reproduce lint bench test-lowest browser clean
 
 demo: $(VENV)/.installed
 	@mkdir -p demo
@@ -12,6 +12,10 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed $(VENV)/.test
 	$(PY) -m pytest
+
+# The paper's figures and tables with few trials: some minutes. All of them: ellzero reproduce.
+reproduce: $(VENV)/.installed
+	$(VENV)/bin/ellzero reproduce --quick --resume --out reproduction
 
 lint: $(VENV)/.installed $(VENV)/.lint
 	$(VENV)/bin/ruff check .
@@ -40,7 +44,7 @@ browser:
 	  echo "chromium could not be installed"
 
 clean:
-	rm -rf $(VENV) .venv-lowest build demo
+	rm -rf $(VENV) .venv-lowest build demo reproduction
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

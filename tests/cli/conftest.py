@@ -7,7 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 if sys.platform == "win32":  # no terminals, signals or limits of the kind that are tested
-    collect_ignore = ["test_select.py"]
+    collect_ignore = ["test_select.py", "test_reproduce.py"]
 
 
 @pytest.fixture(scope="session")

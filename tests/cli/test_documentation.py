@@ -7,7 +7,7 @@ import pytest
 from command import ellzero
 
 PAGE = Path(__file__).parents[2] / "docs" / "command-line.md"
-COMMANDS = ("select", "predict", "posterior", "segment")
+COMMANDS = ("select", "predict", "posterior", "segment", "reproduce")
 
 
 @pytest.fixture(scope="module")

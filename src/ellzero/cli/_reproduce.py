@@ -27,7 +27,7 @@ _PARTS = (
 
 
 @click.command("reproduce")
-@click.argument("parts", nargs=-1, type=click.Choice(_PARTS))
+@click.argument("parts", nargs=-1, type=click.Choice(_PARTS), metavar="[PARTS]...")
 @click.option(
     "--trials",
     type=click.IntRange(1),
@@ -80,7 +80,8 @@ def command(parts: tuple[str, ...], out: Path, quiet: bool, resume: bool, **opti
     for name, module in PARTS.items():
         path = out / "data" / f"{name}.parquet"
         if path.exists():
-            found = [claim.verdict for claim in module.claims(pd.read_parquet(path))]
+            claims = module.claims(pd.read_parquet(path))
+            found = [claim.verdict for claim in claims if not claim.beyond]
             verdicts = ("confirmed", "better", "not confirmed")
             rows.append([name, *(str(found.count(verdict)) for verdict in verdicts)])
     console.table(["claims of the paper", "confirmed", "better", "not confirmed"], rows)

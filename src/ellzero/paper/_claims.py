@@ -29,13 +29,16 @@ class Claim:
     rule : str
         When the claim counts as confirmed, or as exceeded.
     verdict : {"confirmed", "not confirmed", "better"}
-        "better" if the data say more than the paper claims.
+        "better" if the data say more than is claimed.
+    beyond : bool
+        Whether the claim is ours, not the paper's.
     """
 
     claim: str
     measured: str
     rule: str
     verdict: Verdict
+    beyond: bool = False
 
 
 def judge(holds: bool, better: bool = False) -> Verdict:

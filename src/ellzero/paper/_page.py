@@ -51,7 +51,9 @@ def write_page(folder: Path, parts: Mapping[str, ModuleType]) -> Path:
         for name, module in parts.items()
         if (folder / "data" / f"{name}.parquet").exists()
     ]
-    counts = Counter(claim.verdict for section in sections for claim in section["claims"])
+    counts = Counter(
+        claim.verdict for section in sections for claim in section["claims"] if not claim.beyond
+    )
     page = folder / "index.html"
     write_aside(
         page,

@@ -119,8 +119,10 @@ def _over_processes(
         for task in tasks:
             yield _run_one(trial, seed, task)
         return
-    parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-    yield from parallel(joblib.delayed(_run_one)(trial, seed, task) for task in tasks)
+    # If this process is killed, those that work for it end when they have been idle for so long.
+    with joblib.parallel_config(backend="loky", idle_worker_timeout=10):
+        parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+        yield from parallel(joblib.delayed(_run_one)(trial, seed, task) for task in tasks)
 
 
 def _over_cluster(
@@ -133,12 +135,12 @@ def _over_cluster(
             "A Dask cluster needs the package distributed: pip install 'ellzero[dask]'."
         ) from None
     try:
-        client: Any = Client(address, timeout="10s", set_as_default=False)
+        client: Any = Client(address, timeout="5s", set_as_default=False)
     except (OSError, ValueError) as error:
         raise ValueError(f"No Dask scheduler answers at {address!r} ({error}).") from None
     with client:
         # A worker that dies takes its trials with it: the scheduler gives them to another.
         futures = [client.submit(_run_one, trial, seed, task, pure=False) for task in tasks]
-        for future, result in as_completed(futures, with_results=True):
+        for future, result in as_completed(futures, loop=client.loop, with_results=True):
             yield result
             future.release()

@@ -84,9 +84,9 @@ def _follow_lasso(problem: Problem) -> tuple[float, NDArray[np.float64]]:
     data = Standardised(problem.X, problem.y)
     model = LassoCV(cv=make_folds(problem.seed), max_iter=10_000).fit(data.X, data.y)
     alphas = model.alpha_ * _GRID[::-1]
-    coefficients = lasso_path(data.X, data.y, alphas=alphas, max_iter=10_000)[1][:, ::-1]
+    coefficients = lasso_path(data.X, data.y, alphas=alphas, max_iter=100_000, tol=1e-9)[1]
     unit = problem.y.std() / np.sqrt(len(problem.y))  # of alpha, for columns of unit norm
-    return model.alpha_ * unit, coefficients.T * data.unit
+    return model.alpha_ * unit, coefficients[:, ::-1].T * data.unit
 
 
 def _tell(
@@ -115,7 +115,8 @@ def tabulate(data: pd.DataFrame) -> pd.DataFrame:
 
     ``constant over a factor of``: the longest stretch of penalties without any change, its end over
     its beginning. ``moved most``: from the chosen penalty to four times it, the largest distance of
-    the coefficients from the chosen ones, as a share of their norm. And squared errors at both.
+    the coefficients from the chosen ones, as a share of their norm. Of both: how many variables are
+    in, and the squared error of the coefficients.
     """
     rows = []
     for (number, method), mine in data.groupby(["data_set", "method"], sort=False):
@@ -131,6 +132,8 @@ def tabulate(data: pd.DataFrame) -> pd.DataFrame:
                 "data_set": number,
                 "method": method,
                 "moved most": moved.max(),
+                "variables at the chosen": np.count_nonzero(values[0]),
+                "variables at four times it": np.count_nonzero(values[-1]),
                 "constant over a factor of": step ** _longest_run(path.to_numpy()),
                 "error at the chosen": errors[0],
                 "error at four times it": errors[-1],
@@ -155,7 +158,7 @@ def draw(data: pd.DataFrame) -> Figure:
     figure, axes = plt.subplots(1, 2, figsize=(10, 4.8), layout="constrained", sharey=True)
     first = data[data["data_set"] == data["data_set"].min()]
     for ax, method in zip(axes, (SBR, LASSO), strict=True):
-        _draw_one(ax, first[first["method"] == method])
+        _draw_one(ax, first[first["method"] == method], method)
         ax.set_title(method)
     axes[0].set(xlabel="lam, of 1/2 RSS + lam k", ylabel="coefficient")
     axes[1].set(xlabel="alpha, of RSS / (2 n) + alpha |b|")
@@ -164,7 +167,7 @@ def draw(data: pd.DataFrame) -> Figure:
     return figure
 
 
-def _draw_one(ax: Axes, mine: pd.DataFrame) -> None:
+def _draw_one(ax: Axes, mine: pd.DataFrame, method: str) -> None:
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
     from ellzero.plotting._labels import PALETTE
@@ -185,6 +188,7 @@ def _draw_one(ax: Axes, mine: pd.DataFrame) -> None:
                 line["coefficient"],
                 color=colour,
                 lw=1.6 if is_true else 1.0,
+                drawstyle="steps-mid" if method == SBR else "default",
                 label=label if place == 0 else None,
             )
     ends = mine["penalty"].min(), mine["penalty"].max()
@@ -209,10 +213,10 @@ def claims(data: pd.DataFrame) -> list[Claim]:
     return [
         Claim(
             "Once the penalty passes a certain value, SBR's coefficients settle; lasso's don't.",
-            f"In the figure SBR's coefficients don't change at all while the penalty grows "
-            f"{first[constant, SBR]:.2f}-fold, lasso's not for a factor of "
-            f"{first[constant, LASSO]:.2f}; the medians of {len(table)} data sets are "
-            f"{middle[constant, SBR]:.2f} and {middle[constant, LASSO]:.2f}.",
+            "In the figure SBR's coefficients don't change at all while the penalty grows "
+            f"{first[constant, SBR]:.2f}-fold (lasso's: {first[constant, LASSO]:.2f}-fold); in the "
+            f"median of {len(table)} data sets {middle[constant, SBR]:.2f}-fold (lasso's: "
+            f"{middle[constant, LASSO]:.2f}-fold).",
             "Confirmed if in the median SBR's are constant while the penalty doubles and lasso's "
             "are not.",
             judge(middle[constant, SBR] >= _SETTLED > middle[constant, LASSO]),
@@ -222,8 +226,10 @@ def claims(data: pd.DataFrame) -> list[Claim]:
             "From the chosen penalty to four times it, SBR's move by up to "
             f"{first['moved most', SBR]:.0%} of their norm and lasso's by "
             f"{first['moved most', LASSO]:.0%} in the figure, {middle['moved most', SBR]:.0%} and "
-            f"{middle['moved most', LASSO]:.0%} in the median: where SBR moves, it is because the "
-            "smallest true coefficients are priced out one by one.",
+            f"{middle['moved most', LASSO]:.0%} in the median. SBR's do not shrink, but variables "
+            "are priced out: the median number of them falls from "
+            f"{middle['variables at the chosen', SBR]:g} to "
+            f"{middle['variables at four times it', SBR]:g}.",
             "Confirmed if SBR moves less, with 95% confidence (sign test over data sets).",
             judge(most.high < 0),
         ),

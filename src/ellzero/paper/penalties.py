@@ -107,8 +107,8 @@ def claims(data: pd.DataFrame) -> list[Claim]:
             "With a narrow slab the Gaussian one's penalty grows as ridge's for large "
             "coefficients, the Laplace one's as lasso's.",
             f"With sigma_beta = {slabs[0]:g}, at beta = {gaussian.beta[-1]:g} the slope grows with "
-            f"the power {gaussian.slope_power:.2f} of beta for the Gaussian slab (ridge: 1) and "
-            f"{laplace.slope_power:.2f} for the Laplace slab (lasso: 0).",
+            f"the power {gaussian.slope_power:.1f} of beta for the Gaussian slab (ridge: 1) and "
+            f"{laplace.slope_power:z.1f} for the Laplace slab (lasso: 0).",
             "Confirmed if both powers are within 0.25 of what is said.",
             judge(abs(gaussian.slope_power - 1) < 0.25 and abs(laplace.slope_power) < 0.25),
         ),

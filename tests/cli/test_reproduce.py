@@ -1,0 +1,124 @@
+"""``ellzero reproduce``, as people run it, interrupt it and go on."""
+
+import os
+import pty
+import signal
+import subprocess
+import time
+
+import pytest
+from command import COMMAND, ellzero
+
+
+def contents(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+def start(folder, *arguments, **options):
+    return subprocess.Popen(
+        [COMMAND, "reproduce", "accuracy", "--out", folder, "--seed=3", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        **options,
+    )
+
+
+def wait_for_trials(folder, count):
+    path = folder / "trials" / "simulation.jsonl"
+    for _ in range(1200):
+        if path.exists() and path.read_bytes().count(b"\n") > count:
+            return
+        time.sleep(0.05)
+    raise AssertionError("no trial was finished within a minute")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_killed_and_resumed_equals_uninterrupted(tmp_path, jobs):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    size = "--trials=6"
+    assert ellzero("reproduce", "accuracy", "--out", whole, "--seed=3", size).code == 0
+    with start(broken, size, f"--jobs={jobs}") as process:
+        wait_for_trials(broken, 2)
+        process.kill()
+        process.wait()  # not for the pipes: its workers hold them for a while
+    assert process.returncode == -signal.SIGKILL
+    kept = (broken / "trials" / "simulation.jsonl").read_bytes()
+    refused = ellzero("reproduce", "accuracy", "--out", broken, "--seed=3", size)
+    assert (refused.code, refused.out) == (1, "")
+    assert "finished trials: go on from them with --resume" in refused.err
+    resumed = ellzero("reproduce", "accuracy", "--out", broken, "--seed=3", size, "--resume")
+    assert (resumed.code, resumed.err) == (0, "")
+    first, second = contents(whole), contents(broken)
+    trials = [found.pop("trials/simulation.jsonl") for found in (first, second)]
+    assert first == second
+    # None repeated, none lost: the same lines, the earlier ones as they were
+    assert trials[1].startswith(kept[: kept.rfind(b"\n") + 1])
+    assert sorted(trials[0].splitlines()) == sorted(trials[1].splitlines())
+
+
+def test_ctrl_c_says_how_to_go_on(tmp_path):
+    with start(tmp_path / "new", "--trials=500", "--jobs=2") as process:
+        wait_for_trials(tmp_path / "new", 1)
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=60)
+    assert process.returncode == 130
+    lines = [line for line in error.splitlines() if line]
+    assert lines[-1] == "Error: interrupted."
+    assert lines[-2].startswith("Finished trials are in ")
+    assert len(lines) == 2
+
+
+def test_what_is_printed(tmp_path):
+    result = ellzero("reproduce", "penalties", "posterior-means", "--out", tmp_path / "new")
+    assert (result.code, result.err) == (0, "")
+    lines = [line.split() for line in result.out.splitlines()]
+    assert lines[1] == ["posterior-means", "3", "0", "0"]
+    assert lines[2] == ["penalties", "3", "0", "0"]
+    assert result.out.strip().endswith("new/index.html")
+    quiet = ellzero("reproduce", "penalties", "--out", tmp_path / "new", "--quiet")
+    assert (quiet.code, quiet.out, quiet.err) == (0, "", "")
+
+
+def test_progress_and_time_left_on_a_terminal(tmp_path):
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ.update(TERM="xterm-256color", COLUMNS="120")
+        arguments = ["reproduce", "selection", "--trials=2", "--jobs=1", "--out", str(tmp_path)]
+        os.execv(COMMAND, [str(COMMAND), *arguments])
+    shown = b""
+    while True:
+        try:
+            piece = os.read(terminal, 65_536)
+        except OSError:
+            break
+        if not piece:
+            break
+        shown += piece
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert b"2/2" in shown
+    assert b"left" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["figures"], 2, "'figures' is not one of 'all', 'posterior-means'"),
+        (["--trials=0"], 2, "0 is not in the range x>=1"),
+        (["--jobs=-1"], 2, "-1 is not in the range x>=1"),
+        (["--seed=-1"], 2, "-1 is not in the range"),
+        (["accuracy", "--dask=tcp://127.0.0.1:1", "--trials=2"], 1, "No Dask scheduler answers"),
+        (["penalties", "--out=/dev/null/a"], 1, "can't be made a folder"),
+        (["penalties", "--out=/dev/null"], 1, "is a file, not a folder"),
+    ],
+)
+def test_bad_usage(tmp_path, arguments, code, message):
+    result = ellzero("reproduce", *arguments, cwd=tmp_path)
+    assert (result.code, result.out) == (code, "")
+    assert message in result.err
+    assert len(result.err.splitlines()) <= 4
