@@ -211,6 +211,8 @@ def test_timing(data):
     assert per == pytest.approx(table.loc["Spike-and-slab, posterior", "120 x 100"] / 3)
     small = found[found["n"] < 1000]
     assert len(timing.claims(small)) == 5
+    # If no indicator ever changes, there is no effective sample size.
+    assert "an unknown time" in timing.claims(found.assign(ess=np.nan))[4].measured
 
 
 @pytest.mark.parametrize("quick", [True, False])

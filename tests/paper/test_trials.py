@@ -152,6 +152,12 @@ def test_one_thread_puts_things_back(monkeypatch):
     assert os.environ["OMP_NUM_THREADS"] == "3"
 
 
+# Connections that a killed worker left behind
+quiet_dask = pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
+
+
 @pytest.fixture
 def cluster(tmp_path):
     """A scheduler and two workers, each a process of its own; the address and the workers."""
@@ -183,9 +189,7 @@ def cluster(tmp_path):
         process.wait()
 
 
-@pytest.mark.filterwarnings(
-    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
-)
+@quiet_dask
 def test_a_cluster_that_loses_a_worker(cluster, tmp_path):
     from distributed import Client
 
@@ -200,12 +204,42 @@ def test_a_cluster_that_loses_a_worker(cluster, tmp_path):
         if done == 2:
             workers[0].send_signal(signal.SIGKILL)
 
-    table = simulate(8, 0, jobs=None, dask=address, path=path, progress=kill_one)
+    table = simulate(6, 0, jobs=None, dask=address, path=path, progress=kill_one)
     assert workers[0].wait(timeout=10) == -signal.SIGKILL
-    assert told == list(range(9))
-    assert count_trials(path) == 8
-    here = simulate(8, 0, jobs=1, dask=None, path=None, progress=None)
+    assert told == list(range(7))
+    assert count_trials(path) == 6
+    here = simulate(6, 0, jobs=1, dask=None, path=None, progress=None)
     pd.testing.assert_frame_equal(table, here, check_exact=True)
+
+
+@quiet_dask
+def test_a_cluster_of_other_versions(cluster, monkeypatch):
+    from ellzero.paper import _run_trials
+
+    address, _ = cluster
+    monkeypatch.setattr(_run_trials, "package_versions", lambda: {"numpy": "0.1"})
+    with pytest.raises(ValueError, match=r"A worker has .*numpy .*, not numpy 0.1: its numbers"):
+        simulate(2, 0, jobs=None, dask=address, path=None, progress=None)
+
+
+@quiet_dask
+def test_a_cluster_without_the_package(cluster):
+    """A function of a module that workers don't have, as none of theirs would be."""
+    with pytest.raises(ValueError, match=r"The workers at .* can't run trials: No module named"):
+        run(dask=cluster[0])
+
+
+@quiet_dask
+def test_a_cluster_without_workers(cluster, monkeypatch):
+    from ellzero.paper import _run_trials
+
+    address, workers = cluster
+    for worker in workers:
+        worker.kill()
+        worker.wait()
+    monkeypatch.setattr(_run_trials, "_PATIENCE", 1)
+    with pytest.raises(ValueError, match="has no workers"):
+        run(dask=address)
 
 
 def test_no_cluster_there():

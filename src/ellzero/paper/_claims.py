@@ -56,6 +56,8 @@ class Interval(NamedTuple):
     high: float
 
     def __str__(self) -> str:
+        if math.isinf(self.low):
+            return f"{self.estimate:.3g} (too few trials for an interval)"
         return f"{self.estimate:.3g} (95% interval {self.low:.3g} to {self.high:.3g})"
 
 

@@ -13,7 +13,13 @@ import joblib
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from ellzero.paper._trial_file import Row, Task, TrialFile
+from ellzero.paper._trial_file import (
+    Row,
+    Task,
+    TrialFile,
+    package_versions,
+    say_versions,
+)
 
 __all__ = ["Progress", "Trial", "one_thread", "run_trials"]
 
@@ -23,6 +29,8 @@ Trial = Callable[..., list[Row]]
 Progress = Callable[[int, int], None]
 
 _one_at_a_time = threading.Lock()
+# Seconds to wait for the first worker of a cluster
+_PATIENCE = 30
 
 
 @contextlib.contextmanager
@@ -107,7 +115,15 @@ def run_trials(
     )
 
 
-def _run_one(trial: Trial, seed: int, task: Task) -> tuple[Task, list[Row]]:
+def _run_one(
+    trial: Trial, seed: int, task: Task, versions: dict[str, str] | None = None
+) -> tuple[Task, list[Row]]:
+    """Run a trial, if the versions of packages here are those wanted."""
+    if versions is not None and versions != (mine := package_versions()):
+        raise ValueError(
+            f"A worker has {say_versions(mine)}, not {say_versions(versions)}: its numbers might "
+            "differ."
+        )
     with one_thread():
         return task, trial(seed, *task)
 
@@ -129,7 +145,7 @@ def _over_cluster(
     trial: Trial, seed: int, tasks: Sequence[Task], address: str
 ) -> Generator[tuple[Task, list[Row]], None, None]:
     try:
-        from distributed import Client, as_completed
+        from distributed import Client, KilledWorker, as_completed
     except ImportError:
         raise ValueError(
             "A Dask cluster needs the package distributed: pip install 'ellzero[dask]'."
@@ -139,8 +155,20 @@ def _over_cluster(
     except (OSError, ValueError) as error:
         raise ValueError(f"No Dask scheduler answers at {address!r} ({error}).") from None
     with client:
+        try:
+            client.wait_for_workers(1, timeout=_PATIENCE)
+        except TimeoutError:
+            raise ValueError(f"The Dask scheduler at {address!r} has no workers.") from None
         # A worker that dies takes its trials with it: the scheduler gives them to another.
-        futures = [client.submit(_run_one, trial, seed, task, pure=False) for task in tasks]
-        for future, result in as_completed(futures, loop=client.loop, with_results=True):
-            yield result
-            future.release()
+        versions = package_versions()
+        futures = [
+            client.submit(_run_one, trial, seed, task, versions, pure=False) for task in tasks
+        ]
+        try:
+            done = as_completed(futures, loop=client.loop, with_results=True)
+            for future, result in done:
+                yield result
+                future.release()
+        except (ImportError, KilledWorker, RuntimeError) as error:
+            reason = " ".join(str(error.__cause__ or error).split())
+            raise ValueError(f"The workers at {address!r} can't run trials: {reason}") from None

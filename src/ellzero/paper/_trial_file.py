@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
-__all__ = ["Row", "Task", "TrialFile", "count_trials"]
+__all__ = ["Row", "Task", "TrialFile", "count_trials", "package_versions", "say_versions"]
 
 # What a trial is known by (its size and number, say), and what it found
 Task = tuple[int | str, ...]
@@ -41,7 +41,7 @@ class TrialFile:
             "format": _FORMAT,
             "study": study,
             "seed": seed,
-            "versions": {name: version(name) for name in _PACKAGES},
+            "versions": package_versions(),
         }
         self._file: IO[bytes] | None = None
 
@@ -106,6 +106,11 @@ class TrialFile:
                 )
 
 
+def package_versions() -> dict[str, str]:
+    """Return the versions of all packages that numbers depend on."""
+    return {name: version(name) for name in _PACKAGES}
+
+
 def count_trials(path: Path) -> int:
     """Return how many trials a file holds, without looking at them."""
     if not path.exists():
@@ -127,10 +132,13 @@ def _damaged(path: Path, number: int) -> ValueError:
     return ValueError(f"Line {number} of {path} is damaged: take it out, and resume.")
 
 
+def say_versions(versions: dict[str, str]) -> str:
+    """Write versions as a list of words."""
+    return ", ".join(f"{name} {number}" for name, number in versions.items())
+
+
 def _say(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {text}" for name, text in value.items())
-    return str(value)
+    return say_versions(value) if isinstance(value, dict) else str(value)
 
 
 def _lock(file: IO[bytes], path: Path) -> None:

@@ -165,7 +165,7 @@ def claims(data: pd.DataFrame) -> list[Claim]:
         ),
         Claim(
             "SBR and spike-and-slab are on par in keeping false variables out.",
-            f"SBR makes {apart} more false selections a trial than spike-and-slab.",
+            f"The mean difference in false selections, SBR less spike-and-slab, is {apart}.",
             f"Confirmed if the interval stays below {_ON_PAR}, better if below zero.",
             judge(apart.high <= _ON_PAR, better=apart.high < 0),
         ),

@@ -213,7 +213,7 @@ def claims(data: pd.DataFrame) -> list[Claim]:
             f"{told[300, 200]:g} s at 300 x 200, once 40 minutes.",
             f"{_s(small[slab])} and {_s(middle[slab])} (the longest {_s(_longest(data))}); an "
             f"effective sample size of 1,000 in the slowest indicator takes "
-            f"{_s(small[ess])} and {_s(middle[ess])}.",
+            f"{_s(small.get(ess))} and {_s(middle.get(ess))}.",
             "Better if both medians are shorter than the paper's.",
             judge(True, better=small[slab] < told[120, 100] and middle[slab] < told[300, 200]),
         ),
@@ -225,7 +225,7 @@ def claims(data: pd.DataFrame) -> list[Claim]:
             Claim(
                 "With n and p in the thousands, spike-and-slab can't be computed.",
                 "; ".join(
-                    f"{n} x {p}: {_s(times[slab])}, and {_s(times[ess])} for an effective sample "
+                    f"{n} x {p}: {_s(times[slab])}, and {_s(times.get(ess))} for an effective sample "
                     "size of 1,000"
                     for (n, p), times in large.items()
                 )
@@ -269,5 +269,7 @@ def _longest(data: pd.DataFrame) -> float:
     return float(data.loc[here, "seconds"].max())
 
 
-def _s(seconds: float) -> str:
+def _s(seconds: float | None) -> str:
+    if seconds is None:
+        return "an unknown time"
     return f"{seconds * 1000:.2g} ms" if seconds < 0.1 else f"{seconds:.2g} s"
