@@ -15,7 +15,8 @@ test: $(VENV)/.installed $(VENV)/.test
 
 # The paper's figures and tables with few trials: some minutes. All of them: ellzero reproduce.
 reproduce: $(VENV)/.installed
-	$(VENV)/bin/ellzero reproduce --quick --resume --out reproduction
+	rm -rf reproduction
+	$(VENV)/bin/ellzero reproduce --quick --out reproduction
 
 lint: $(VENV)/.installed $(VENV)/.lint
 	$(VENV)/bin/ruff check .

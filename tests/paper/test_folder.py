@@ -104,6 +104,40 @@ def test_finished_trials_are_not_lost(folder):
     assert contents(folder) == before
 
 
+def test_a_part_without_its_figure_or_of_another_make(tmp_path):
+    reproduce(PLAIN, tmp_path)
+    (tmp_path / "figures" / "penalties.svg").unlink()
+    page = reproduce("posterior-means", tmp_path).read_text(encoding="utf-8")
+    assert '<h2 id="penalties">' not in page
+    reproduce(PLAIN, tmp_path)
+    (tmp_path / "data" / "penalties.parquet").write_bytes(b"not a table")
+    with pytest.raises(DataError, match=r"penalties.parquet was not made by this version"):
+        reproduce("posterior-means", tmp_path)
+    pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "data" / "penalties.parquet")
+    with pytest.raises(DataError, match=r"penalties.parquet was not made by this version"):
+        reproduce("posterior-means", tmp_path)
+
+
+def test_trials_are_looked_at_before_any_work(folder, tmp_path):
+    (tmp_path / "trials").mkdir()
+    (tmp_path / "trials" / "timing.jsonl").write_text("{}\n{}\n")
+    with pytest.raises(ValueError, match=r"timing.jsonl does not hold trials"):
+        reproduce("all", tmp_path, trials=1, resume=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["trials"]
+
+
+def test_times_of_another_machine_are_not_mixed_in(tmp_path, monkeypatch):
+    from ellzero.paper import timing
+
+    monkeypatch.setattr(timing, "_SMALL", ((30, 10),))
+    monkeypatch.setattr(timing, "_LARGE", ())
+    path = tmp_path / "timing.jsonl"
+    timing.compute(1, trial_file=path)
+    monkeypatch.setattr(timing, "describe_machine", lambda: "an abacus")
+    with pytest.raises(ValueError, match=r"holds trials with machine .*, not an abacus"):
+        timing.compute(1, trial_file=path)
+
+
 def test_pages_of_others_are_not_overwritten(tmp_path):
     (tmp_path / "index.html").write_text("<title>My site</title>")
     with pytest.raises(DataError, match=r"index.html is not ours to overwrite"):

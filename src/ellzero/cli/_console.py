@@ -34,6 +34,10 @@ class Console:
         if not self.quiet:
             print(text)
 
+    def flush(self) -> None:
+        """Let what was said be read now, also at the other end of a pipe."""
+        sys.stdout.flush()
+
     def note(self, text: str) -> None:
         """Print something worth knowing about the result."""
         if not self.quiet:

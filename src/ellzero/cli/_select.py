@@ -120,6 +120,7 @@ def show_columns(console: Console, data: Any) -> None:
     if len(shown) < len(data.remarks):
         console.say(f"... and {len(data.remarks) - len(shown)} more")
     console.say()
+    console.flush()
 
 
 def show_selection(console: Console, content: dict[str, Any]) -> None:

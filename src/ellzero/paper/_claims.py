@@ -11,7 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-__all__ = ["Claim", "Interval", "Verdict", "and_list", "judge", "mean_interval", "median_interval"]
+__all__ = [
+    "Claim",
+    "Interval",
+    "Verdict",
+    "and_list",
+    "judge",
+    "mean_interval",
+    "median_interval",
+    "share_interval",
+]
 
 Verdict = Literal["confirmed", "not confirmed", "better"]
 
@@ -82,6 +91,14 @@ def median_interval(values: ArrayLike) -> Interval:
     if k < 1:
         return Interval(median, -math.inf, math.inf)
     return Interval(median, float(sample[k - 1]), float(sample[-k]))
+
+
+def share_interval(hits: ArrayLike) -> Interval:
+    """Return the share of hits with its exact binomial interval."""
+    sample = np.asarray(hits, dtype=bool)
+    count = int(np.count_nonzero(sample))
+    found = stats.binomtest(count, sample.size).proportion_ci(0.95)
+    return Interval(count / sample.size, float(found.low), float(found.high))
 
 
 def and_list(parts: Sequence[str]) -> str:

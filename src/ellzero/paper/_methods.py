@@ -44,12 +44,21 @@ SBR = "SBR"
 STEPWISE = "Forward stepwise"
 FRONTIER = "Frontier"
 
+# scikit-learn stops early by default: at 20 dB its lasso would be some percent off its conditions.
+_CONVERGED = {"max_iter": 100_000, "tol": 1e-6}
+
 
 class Estimate(NamedTuple):
-    """Coefficients, and which variables are said to be in; None if a method says nothing."""
+    """What a method makes of a problem.
+
+    The coefficients, which variables are said to be in (None if a method says nothing of it), and
+    the penalty chosen, if there is one: ``lam`` of ``1/2 RSS + lam k``, or the ``alpha`` of lasso
+    and elastic net for standardised data.
+    """
 
     coef: _Floats
-    selected: NDArray[np.bool_] | None
+    selected: NDArray[np.bool_] | None = None
+    penalty: float | None = None
 
 
 class Standardised:
@@ -82,25 +91,25 @@ def make_spike_slab(seed: int) -> SpikeSlabRegressor:
 
 
 def _ols(X: _Floats, y: _Floats, seed: int) -> Estimate:
-    return Estimate(LinearRegression().fit(X, y).coef_, None)
+    return Estimate(LinearRegression().fit(X, y).coef_)
 
 
 def _lasso(X: _Floats, y: _Floats, seed: int) -> Estimate:
-    return _convex(LassoCV(cv=make_folds(seed), max_iter=10_000), X, y)
+    return _convex(LassoCV(cv=make_folds(seed), **_CONVERGED), X, y)
 
 
 def _elastic_net(X: _Floats, y: _Floats, seed: int) -> Estimate:
-    return _convex(ElasticNetCV(l1_ratio=0.5, cv=make_folds(seed), max_iter=10_000), X, y)
+    return _convex(ElasticNetCV(l1_ratio=0.5, cv=make_folds(seed), **_CONVERGED), X, y)
 
 
 def _convex(model: Any, X: _Floats, y: _Floats) -> Estimate:
     data = Standardised(X, y)
     coef = model.fit(data.X, data.y).coef_ * data.unit
-    return Estimate(coef, coef != 0)
+    return Estimate(coef, coef != 0, float(model.alpha_))
 
 
 def _bridge(X: _Floats, y: _Floats, seed: int) -> Estimate:
-    return Estimate(make_bridge(seed).fit(X, y).coef_, None)
+    return Estimate(make_bridge(seed).fit(X, y).coef_)
 
 
 def _spike_slab(X: _Floats, y: _Floats, seed: int) -> Estimate:
@@ -109,13 +118,16 @@ def _spike_slab(X: _Floats, y: _Floats, seed: int) -> Estimate:
 
 
 def _sbr(X: _Floats, y: _Floats, seed: int) -> Estimate:
-    coef = L0RegressorCV(cv=make_folds(seed), solver="sbr").fit(X, y).coef_
-    return Estimate(coef, coef != 0)
+    return _l0(L0RegressorCV(cv=make_folds(seed), solver="sbr"), X, y)
 
 
 def _frontier(X: _Floats, y: _Floats, seed: int) -> Estimate:
-    coef = L0RegressorCV(cv=make_folds(seed)).fit(X, y).coef_
-    return Estimate(coef, coef != 0)
+    return _l0(L0RegressorCV(cv=make_folds(seed)), X, y)
+
+
+def _l0(model: L0RegressorCV, X: _Floats, y: _Floats) -> Estimate:
+    model.fit(X, y)
+    return Estimate(model.coef_, model.get_support(), float(model.lam_))
 
 
 def _stepwise(X: _Floats, y: _Floats, seed: int) -> Estimate:

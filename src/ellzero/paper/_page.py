@@ -50,6 +50,7 @@ def write_page(folder: Path, parts: Mapping[str, ModuleType]) -> Path:
         _section(name, module, folder)
         for name, module in parts.items()
         if (folder / "data" / f"{name}.parquet").exists()
+        and (folder / "figures" / f"{name}.svg").exists()
     ]
     counts = Counter(
         claim.verdict for section in sections for claim in section["claims"] if not claim.beyond
@@ -69,15 +70,22 @@ def write_page(folder: Path, parts: Mapping[str, ModuleType]) -> Path:
 
 
 def _section(name: str, module: ModuleType, folder: Path) -> dict[str, Any]:
-    data = pd.read_parquet(folder / "data" / f"{name}.parquet")
+    path = folder / "data" / f"{name}.parquet"
     picture = (folder / "figures" / f"{name}.svg").read_bytes()
+    try:
+        data = pd.read_parquet(path)
+        claims, table = module.claims(data), module.tabulate(data)
+    except (KeyError, ValueError, IndexError):
+        raise DataError(
+            f"{path} was not made by this version of ellzero: remove it, or choose another folder."
+        ) from None
     return {
         "name": name,
         "title": module.TITLE,
         "caption": module.CAPTION,
         "picture": base64.b64encode(picture).decode("ascii"),
-        "claims": module.claims(data),
-        "table": _table(module.tabulate(data)),
+        "claims": claims,
+        "table": _table(table),
         "facts": data.attrs,
     }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import platform
 from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from pathlib import Path
@@ -24,7 +23,9 @@ from ellzero.paper import (
 )
 from ellzero.paper._checks import check_run
 from ellzero.paper._page import check_page, write_page
-from ellzero.paper._trial_file import count_trials
+from ellzero.paper._run_trials import check_cluster
+from ellzero.paper._timers import describe_machine
+from ellzero.paper._trial_file import TrialFile, count_trials
 from ellzero.tables import DataError, write_aside
 
 if TYPE_CHECKING:
@@ -41,11 +42,7 @@ PARTS: dict[str, ModuleType] = {
     "timing": timing,
     "diabetes": diabetes,
 }
-_TRIAL_FILES = {
-    "accuracy": "simulation.jsonl",
-    "selection": "simulation.jsonl",
-    "timing": "timing.jsonl",
-}
+_STUDIES = {"accuracy": "simulation", "selection": "simulation", "timing": "timing"}
 _TRIALS = {"accuracy": 1000, "selection": 1000, "timing": 200}
 _QUICK_TRIALS = {"accuracy": 100, "selection": 100, "timing": 30}
 
@@ -110,12 +107,15 @@ def reproduce(
     wanted = _check_parts(parts)
     check_run(1 if trials is None else trials, seed, jobs)
     folder = Path(out)
-    _prepare(folder, wanted, resume)
+    _prepare(folder, wanted, int(seed), resume)
+    if dask is not None and {"accuracy", "selection"} & {*wanted}:
+        check_cluster(dask)
     for name in wanted:
         data = _compute(name, folder, trials, seed, jobs, dask, quick, progress)
-        _write_data(data, folder / "data" / name)
         _write_figure(PARTS[name].draw(data), folder / "figures" / name)
-    return write_page(folder, PARTS)
+        _write_data(data, folder / "data" / name)
+        page = write_page(folder, PARTS)
+    return page
 
 
 def _check_parts(parts: str | Iterable[str]) -> list[str]:
@@ -129,25 +129,32 @@ def _check_parts(parts: str | Iterable[str]) -> list[str]:
     return [name for name in PARTS if name in asked or "all" in asked]
 
 
-def _prepare(folder: Path, wanted: list[str], resume: bool) -> None:
-    """See that everything can be written, before any work."""
+def _prepare(folder: Path, wanted: list[str], seed: int, resume: bool) -> None:
+    """See that trials can be gone on from and all can be written, before any work."""
     check_page(folder)
-    for file in dict.fromkeys(_TRIAL_FILES[name] for name in wanted if name in _TRIAL_FILES):
-        path = folder / "trials" / file
+    for study in dict.fromkeys(_STUDIES[name] for name in wanted if name in _STUDIES):
+        path = _trial_file(folder, study)
         done = count_trials(path)
         if done and not resume:
             raise DataError(
                 f"{path} holds {done:,} finished trials: go on from them with --resume, or choose "
                 "another folder."
             )
+        if done:
+            with TrialFile(path, study, seed, describe_machine() if study == "timing" else None):
+                pass
     try:
-        for name in ("data", "figures", *(["trials"] if _TRIAL_FILES.keys() & wanted else [])):
+        for name in ("data", "figures", *(["trials"] if _STUDIES.keys() & wanted else [])):
             (folder / name).mkdir(parents=True, exist_ok=True)
             if not os.access(folder / name, os.W_OK):
                 raise DataError(f"{folder / name} can't be written to.")
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise DataError(f"{folder} can't be made a folder: {reason}.") from None
+
+
+def _trial_file(folder: Path, study: str) -> Path:
+    return folder / "trials" / f"{study}.jsonl"
 
 
 def _compute(
@@ -165,33 +172,20 @@ def _compute(
     if name not in ("posterior-means", "penalties"):
         options["seed"] = facts["seed"] = seed
         facts.update({package: version(package) for package in ("numpy", "scipy", "scikit-learn")})
-    if name in _TRIAL_FILES:
+    if name in _STUDIES:
         usual = _QUICK_TRIALS if quick else _TRIALS
         options["trials"] = facts["trials"] = usual[name] if trials is None else int(trials)
-        options["trial_file"] = folder / "trials" / _TRIAL_FILES[name]
+        options["trial_file"] = _trial_file(folder, _STUDIES[name])
     if name in ("accuracy", "selection"):
         options.update(jobs=jobs, dask=dask)
     if name == "timing":
         options["quick"] = quick
-        facts["machine"] = _describe_machine()
-    if progress is not None and name in (*_TRIAL_FILES, "diabetes"):
+        facts["machine"] = describe_machine()
+    if progress is not None and name in (*_STUDIES, "diabetes"):
         options["progress"] = lambda done, total: progress(name, done, total)
     data: pd.DataFrame = PARTS[name].compute(**options)
     data.attrs = facts
     return data
-
-
-def _describe_machine() -> str:
-    """Say what timings were made on, as far as the system tells."""
-    model = platform.processor() or platform.machine()
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
-        named = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-        model = next(named, model)
-    except OSError:
-        pass
-    system = f"{platform.system()}, Python {platform.python_version()}"
-    return f"{model}, {os.cpu_count()} cores, {system}"
 
 
 def _write_data(data: pd.DataFrame, stem: Path) -> None:

@@ -21,7 +21,7 @@ from ellzero.paper._trial_file import (
     say_versions,
 )
 
-__all__ = ["Progress", "Trial", "one_thread", "run_trials"]
+__all__ = ["Progress", "Trial", "check_cluster", "one_thread", "run_trials"]
 
 # From a seed and a task to what was found; a function of a module, so that processes can find it
 Trial = Callable[..., list[Row]]
@@ -61,6 +61,7 @@ def run_trials(
     jobs: int | None = None,
     dask: str | None = None,
     path: Path | None = None,
+    machine: str | None = None,
     progress: Progress | None = None,
 ) -> pd.DataFrame:
     """Run those trials that a file does not hold yet, and return all.
@@ -83,6 +84,8 @@ def run_trials(
         Address of a Dask scheduler, whose workers are used instead.
     path : Path or None
         Where finished trials are kept, and found again.
+    machine : str or None
+        What trials are made on, if trials of another machine must not be mixed in.
     progress : callable or None
         Called with the number of trials done, and of all.
 
@@ -92,7 +95,9 @@ def run_trials(
         In the order of tasks.
     """
     with contextlib.ExitStack() as stack:
-        file = stack.enter_context(TrialFile(path, study, seed)) if path is not None else None
+        file = None
+        if path is not None:
+            file = stack.enter_context(TrialFile(path, study, seed, machine))
         kept = {} if file is None else file.done
         done = {task: kept[task] for task in tasks if task in kept}
         left = [task for task in tasks if task not in done]
@@ -141,24 +146,37 @@ def _over_processes(
         yield from parallel(joblib.delayed(_run_one)(trial, seed, task) for task in tasks)
 
 
-def _over_cluster(
-    trial: Trial, seed: int, tasks: Sequence[Task], address: str
-) -> Generator[tuple[Task, list[Row]], None, None]:
+def check_cluster(address: str) -> None:
+    """Raise unless there is a cluster at an address, with workers."""
+    with _connect(address):
+        pass
+
+
+def _connect(address: str) -> Any:
     try:
-        from distributed import Client, KilledWorker, as_completed
+        from distributed import Client
     except ImportError:
         raise ValueError(
             "A Dask cluster needs the package distributed: pip install 'ellzero[dask]'."
         ) from None
     try:
-        client: Any = Client(address, timeout="5s", set_as_default=False)
+        client = Client(address, timeout="5s", set_as_default=False)
     except (OSError, ValueError) as error:
         raise ValueError(f"No Dask scheduler answers at {address!r} ({error}).") from None
-    with client:
-        try:
-            client.wait_for_workers(1, timeout=_PATIENCE)
-        except TimeoutError:
-            raise ValueError(f"The Dask scheduler at {address!r} has no workers.") from None
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE)
+    except TimeoutError:
+        client.close()
+        raise ValueError(f"The Dask scheduler at {address!r} has no workers.") from None
+    return client
+
+
+def _over_cluster(
+    trial: Trial, seed: int, tasks: Sequence[Task], address: str
+) -> Generator[tuple[Task, list[Row]], None, None]:
+    with _connect(address) as client:
+        from distributed import KilledWorker, as_completed
+
         # A worker that dies takes its trials with it: the scheduler gives them to another.
         versions = package_versions()
         futures = [

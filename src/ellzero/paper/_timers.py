@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import platform
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,7 +30,7 @@ from ellzero.paper._problems import Problem, make_problem
 from ellzero.paper._trial_file import Row
 from ellzero.regression import L0Regressor, L0RegressorCV, l0_frontier
 
-__all__ = ["CV", "FIT", "POSTERIOR", "TIMED", "time_method"]
+__all__ = ["CV", "FIT", "POSTERIOR", "TIMED", "describe_machine", "time_method"]
 
 FIT, CV, POSTERIOR = "one fit", "ten folds and a fit", "posterior"
 
@@ -97,3 +100,16 @@ _TIMERS: dict[str, Callable[[Problem], list[Row]]] = {
     BRIDGE: lambda problem: _time_posterior(problem, make_bridge(problem.seed)),
 }
 TIMED = tuple(_TIMERS)
+
+
+def describe_machine() -> str:
+    """Say what timings were made on, as far as the system tells."""
+    model = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        named = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+        model = next(named, model)
+    except OSError:
+        pass
+    system = f"{platform.system()}, Python {platform.python_version()}"
+    return f"{model}, {os.cpu_count()} cores, {system}"

@@ -32,17 +32,21 @@ class TrialFile:
         The file; made if there is none.
     study, seed : str, int
         What the trials belong to. Trials of anything else are an error.
+    machine : str or None
+        What they were made on, if that matters.
     """
 
-    def __init__(self, path: Path, study: str, seed: int) -> None:
+    def __init__(self, path: Path, study: str, seed: int, machine: str | None = None) -> None:
         self.path = path
         self.done: dict[Task, list[Row]] = {}
-        self._header = {
+        self._header: dict[str, Any] = {
             "format": _FORMAT,
             "study": study,
             "seed": seed,
             "versions": package_versions(),
         }
+        if machine is not None:
+            self._header["machine"] = machine
         self._file: IO[bytes] | None = None
 
     def __enter__(self) -> TrialFile:

@@ -140,22 +140,18 @@ def claims(data: pd.DataFrame) -> list[Claim]:
     gain = mean_interval(errors[FRONTIER] - errors[SBR])
     return [
         Claim(
-            "SBR estimates as accurately as the posterior mean under spike-and-slab, in the "
-            "typical trial.",
+            "SBR estimates as accurately as the posterior mean under spike-and-slab.",
             f"The median squared error is {medians[SBR]:.3g} for SBR and "
             f"{medians[SPIKE_SLAB]:.3g} for spike-and-slab; SBR's is the lower in {lower:.0%} of "
-            f"trials, and the median difference within a trial is {typical}.",
-            f"Confirmed if the interval stays below {_SIMILAR:.0%} of spike-and-slab's median, "
-            "better if below zero.",
-            judge(_as_good(typical, medians[SPIKE_SLAB]), better=typical.high < 0),
-        ),
-        Claim(
-            "SBR estimates as accurately as the posterior mean under spike-and-slab, on average.",
-            f"The mean squared error is {means[SBR]:.3g} for SBR and {means[SPIKE_SLAB]:.3g} for "
-            f"spike-and-slab; the mean difference is {average}.",
-            f"Confirmed if the interval stays below {_SIMILAR:.0%} of spike-and-slab's mean, "
-            "better if below zero.",
-            judge(_as_good(average, means[SPIKE_SLAB]), better=average.high < 0),
+            f"trials, and the median difference within a trial is {typical}. The mean is "
+            f"{means[SBR]:.3g} against {means[SPIKE_SLAB]:.3g}, their difference {average}: on "
+            f"average SBR's error is {_compare(average, means[SPIKE_SLAB])}.",
+            f"Confirmed if both intervals stay below {_SIMILAR:.0%} of spike-and-slab's error, "
+            "better if both are below zero.",
+            judge(
+                _as_good(typical, medians[SPIKE_SLAB]) and _as_good(average, means[SPIKE_SLAB]),
+                better=max(typical.high, average.high) < 0,
+            ),
         ),
         Claim(
             "SBR estimates more accurately than OLS, lasso, elastic net and the Bayesian bridge.",
@@ -169,8 +165,9 @@ def claims(data: pd.DataFrame) -> list[Claim]:
             judge(wins),
         ),
         Claim(
-            "Best subset selection and forward stepwise selection, compared with lasso where noise "
-            "is low, do about equally well, and better than lasso.",
+            "Where noise is low, best subset selection (here: the frontier) and forward stepwise "
+            "selection do about equally well, and better than lasso (a finding that the paper "
+            "cites).",
             f"Forward stepwise has {apart:.2g} times the median error of the frontier "
             f"({medians[STEPWISE]:.3g} against {medians[FRONTIER]:.3g}); lasso has "
             f"{medians[LASSO]:.3g}."
@@ -194,3 +191,10 @@ def claims(data: pd.DataFrame) -> list[Claim]:
 def _as_good(difference: Interval, other: float) -> bool:
     """Return whether an error is surely larger than the other by no more than is let pass."""
     return difference.high <= _SIMILAR * other
+
+
+def _compare(difference: Interval, other: float) -> str:
+    """Say which of two errors is the larger, and whether that is sure."""
+    share = difference.estimate / other
+    sure = "significantly" if difference.low > 0 or difference.high < 0 else "not significantly"
+    return f"{abs(share):.0%} {'larger' if share > 0 else 'smaller'}, {sure}"

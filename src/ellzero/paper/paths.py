@@ -29,7 +29,7 @@ CAPTION = (
 )
 # Penalties, in units of the one that cross-validation chose
 _GRID = np.geomspace(0.5, 4.0, 46)  # 1 is among them
-# "Settled": constant while the penalty doubles
+# "Settled": the same while the penalty doubles
 _SETTLED = 2.0
 
 
@@ -111,51 +111,48 @@ def _tell(
 
 
 def tabulate(data: pd.DataFrame) -> pd.DataFrame:
-    """Tabulate how far the coefficients of :func:`compute` move, and how wrong they are.
+    """Tabulate how the coefficients of :func:`compute` depend on the penalty, for every data set.
 
-    ``constant over a factor of``: the longest stretch of penalties without any change, its end over
-    its beginning. ``moved most``: from the chosen penalty to four times it, the largest distance of
-    the coefficients from the chosen ones, as a share of their norm. Of both: how many variables are
-    in, and the squared error of the coefficients.
+    ``same over a factor of``: the stretch of penalties around the chosen one at which the
+    coefficients are just the chosen ones, its end over its beginning. At twice and four times the
+    chosen penalty: how far they ``moved`` from the chosen ones, as a share of their norm. There and
+    at the chosen penalty: the squared ``error`` of the coefficients, and how many ``variables`` are
+    in.
     """
     rows = []
     for (number, method), mine in data.groupby(["data_set", "method"], sort=False):
         path = mine.pivot(index="ratio", columns="variable", values="coefficient")
-        truth = mine.groupby("variable")["truth"].first()
-        step = path.index[1] / path.index[0]
-        values = path.loc[path.index >= 1 - 1e-9].to_numpy()
-        norm = np.linalg.norm(values[0])
-        moved = np.linalg.norm(values - values[0], axis=1) / (norm or 1.0)
-        errors = ((values - truth.to_numpy()) ** 2).sum(axis=1)
-        rows.append(
-            {
-                "data_set": number,
-                "method": method,
-                "moved most": moved.max(),
-                "variables at the chosen": np.count_nonzero(values[0]),
-                "variables at four times it": np.count_nonzero(values[-1]),
-                "constant over a factor of": step ** _longest_run(path.to_numpy()),
-                "error at the chosen": errors[0],
-                "error at four times it": errors[-1],
-            }
-        )
+        truth = mine.groupby("variable")["truth"].first().to_numpy()
+        ratios, values = path.index.to_numpy(), path.to_numpy()
+        at = {ratio: values[np.abs(ratios - ratio).argmin()] for ratio in (1, 2, 4)}
+        norm = np.linalg.norm(at[1]) or 1.0
+        row = {"data_set": number, "method": method}
+        row["same over a factor of"] = _stretch(ratios, values, at[1])
+        row |= {f"moved at {k}x": np.linalg.norm(at[k] - at[1]) / norm for k in (2, 4)}
+        row |= {f"error at {k}x": ((at[k] - truth) ** 2).sum() for k in (1, 2, 4)}
+        row |= {f"variables at {k}x": np.count_nonzero(at[k]) for k in (1, 2, 4)}
+        rows.append(row)
     return pd.DataFrame(rows).set_index(["data_set", "method"])
 
 
-def _longest_run(values: NDArray[np.float64]) -> int:
-    """Return the number of steps in the longest stretch without a change."""
-    best = run = 0
-    for still in np.all(np.isclose(values[1:], values[:-1], rtol=1e-9, atol=1e-12), axis=1):
-        run = run + 1 if still else 0
-        best = max(best, run)
-    return best
+def _stretch(
+    ratios: NDArray[np.float64], values: NDArray[np.float64], chosen: NDArray[np.float64]
+) -> float:
+    """Return over what factor of penalties, around the chosen one, coefficients are the same."""
+    other = ~np.all(np.isclose(values, chosen, rtol=1e-9, atol=1e-12), axis=1)
+    below, above = ratios[other & (ratios < 1)], ratios[other & (ratios > 1)]
+    first = ratios[ratios > below.max()].min() if below.size else ratios.min()
+    last = ratios[ratios < above.min()].max() if above.size else ratios.max()
+    return float(last / first)
 
 
 def draw(data: pd.DataFrame) -> Figure:
     """Draw the paths of the first problem of :func:`compute`, SBR left and lasso right."""
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(1, 2, figsize=(10, 4.8), layout="constrained", sharey=True)
+    figure, axes = plt.subplots(
+        1, 2, figsize=(10, 4.8), layout="constrained", sharey=True, gridspec_kw={"wspace": 0.08}
+    )
     first = data[data["data_set"] == data["data_set"].min()]
     for ax, method in zip(axes, (SBR, LASSO), strict=True):
         _draw_one(ax, first[first["method"] == method], method)
@@ -205,43 +202,46 @@ def claims(data: pd.DataFrame) -> list[Claim]:
     table = tabulate(data).unstack()
     first: Any = table.iloc[0]
     middle: Any = table.median()
-    most, error = (
-        median_interval(table[column, SBR] - table[column, LASSO])
-        for column in ("moved most", "error at the chosen")
-    )
-    constant = "constant over a factor of"
+    lower = {
+        column: median_interval(table[column, SBR] - table[column, LASSO]).high < 0
+        for column in ("moved at 2x", "moved at 4x", "error at 1x", "error at 2x", "error at 4x")
+    }
+
+    def both(column: str, style: str) -> str:
+        return f"{middle[column, SBR]:{style}} against {middle[column, LASSO]:{style}}"
+
+    same = "same over a factor of"
     return [
         Claim(
-            "Once the penalty passes a certain value, SBR's coefficients settle; lasso's don't.",
-            "In the figure SBR's coefficients don't change at all while the penalty grows "
-            f"{first[constant, SBR]:.2f}-fold (lasso's: {first[constant, LASSO]:.2f}-fold); in the "
-            f"median of {len(table)} data sets {middle[constant, SBR]:.2f}-fold (lasso's: "
-            f"{middle[constant, LASSO]:.2f}-fold).",
-            "Confirmed if in the median SBR's are constant while the penalty doubles and lasso's "
-            "are not.",
-            judge(middle[constant, SBR] >= _SETTLED > middle[constant, LASSO]),
+            "SBR's coefficients settle: they hardly depend on the penalty, where lasso's do.",
+            "Around the chosen penalty SBR's are exactly the same while the penalty varies "
+            f"{first[same, SBR]:.2f}-fold in the figure (lasso's: {first[same, LASSO]:.2f}-fold), "
+            f"{middle[same, SBR]:.2f}-fold in the median of {len(table)} data sets (lasso's: "
+            f"{middle[same, LASSO]:.2f}-fold).",
+            f"Confirmed if in the median SBR's are the same over a factor of {_SETTLED:g}, and "
+            "lasso's are not.",
+            judge(middle[same, SBR] >= _SETTLED > middle[same, LASSO]),
         ),
         Claim(
-            "They are less sensitive than lasso's up to four times the chosen penalty.",
-            "From the chosen penalty to four times it, SBR's move by up to "
-            f"{first['moved most', SBR]:.0%} of their norm and lasso's by "
-            f"{first['moved most', LASSO]:.0%} in the figure, {middle['moved most', SBR]:.0%} and "
-            f"{middle['moved most', LASSO]:.0%} in the median. SBR's do not shrink, but variables "
-            "are priced out: the median number of them falls from "
-            f"{middle['variables at the chosen', SBR]:g} to "
-            f"{middle['variables at four times it', SBR]:g}.",
-            "Confirmed if SBR moves less, with 95% confidence (sign test over data sets).",
-            judge(most.high < 0),
+            "SBR's coefficients are much more accurate than lasso's.",
+            f"Their median squared error at the chosen penalty is {both('error at 1x', '.3g')}.",
+            "Confirmed if it is at most half of lasso's, and lower with 95% confidence (sign test "
+            "over data sets).",
+            judge(
+                lower["error at 1x"]
+                and middle["error at 1x", SBR] <= 0.5 * middle["error at 1x", LASSO]
+            ),
         ),
         Claim(
-            "SBR's coefficients are much more accurate than lasso's there.",
-            f"The median squared error at the chosen penalty is "
-            f"{middle['error at the chosen', SBR]:.3g} against "
-            f"{middle['error at the chosen', LASSO]:.3g}, at four times it "
-            f"{middle['error at four times it', SBR]:.3g} against "
-            f"{middle['error at four times it', LASSO]:.3g}.",
-            "Confirmed if SBR's error at the chosen penalty is the lower, with 95% confidence "
-            "(sign test over data sets).",
-            judge(error.high < 0),
+            "Both hold on, up to four times the chosen penalty.",
+            "From the chosen coefficients they have moved, in the median, by "
+            f"{both('moved at 2x', '.0%')} of their norm at twice the penalty and "
+            f"{both('moved at 4x', '.0%')} at four times it; squared errors are "
+            f"{both('error at 2x', '.3g')} and {both('error at 4x', '.3g')}. The number of SBR's "
+            f"variables goes from {middle['variables at 1x', SBR]:g} to "
+            f"{middle['variables at 2x', SBR]:g} and {middle['variables at 4x', SBR]:g}.",
+            "Confirmed if SBR moves less and errs less at both, with 95% confidence (sign test "
+            "over data sets).",
+            judge(all(lower[column] for column in lower if column != "error at 1x")),
         ),
     ]

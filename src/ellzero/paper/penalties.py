@@ -18,7 +18,8 @@ __all__ = ["CAPTION", "TITLE", "claims", "compute", "draw", "tabulate"]
 TITLE = "Penalties behind the posterior means"
 CAPTION = (
     "The penalty phi for which the minimum of (y - beta)^2 / (2 sigma_e^2) + phi(beta) is the "
-    "posterior mean given y."
+    "posterior mean given y. The paper does not say which theta and sigma_beta its figure has: "
+    "these were chosen to show what it describes."
 )
 _GAUSSIAN, _LAPLACE = "Bernoulli-Gaussian", "Bernoulli-Laplace"
 
@@ -96,7 +97,7 @@ def claims(data: pd.DataFrame) -> list[Claim]:
         Claim(
             "Penalties look pointed at zero, as if to set coefficients to zero, but are "
             "differentiable everywhere.",
-            f"They have half their steepness no further than {near:.2g} from zero, yet start flat: "
+            f"They have half their steepness no further than {near:.2g} from zero; "
             f"the slope over a second step of {step:g} from zero is at least {rounded:.2f} times "
             "that over the first (a parabola: 3, a kink: 1).",
             "Confirmed if half their steepness is reached within half a standard deviation of the "

@@ -18,7 +18,9 @@ __all__ = ["CAPTION", "TITLE", "claims", "compute", "draw", "tabulate"]
 TITLE = "Posterior means"
 CAPTION = (
     "What is left of one observation y after shrinkage, under a prior that is a spike at zero or a "
-    "slab of standard deviation sigma_beta. The dashed line would leave it as it is."
+    "slab of standard deviation sigma_beta. The dashed line would leave it as it is. The paper "
+    "does not say which theta and sigma_beta its figure has: these were chosen to show what it "
+    "describes."
 )
 _GAUSSIAN, _LAPLACE = "Bernoulli-Gaussian", "Bernoulli-Laplace"
 
@@ -32,7 +34,7 @@ def compute(
 ) -> pd.DataFrame:
     """Compute posterior means against observations, under both priors.
 
-    The paper does not say which parameters its figure has; these show what its caption says.
+    The paper does not say which parameters its figure has: these show what its caption says.
 
     Parameters
     ----------
@@ -123,12 +125,12 @@ def claims(data: pd.DataFrame) -> list[Claim]:
         Claim(
             "The wider the slab, the closer both are to hard thresholding, which sets an "
             "observation to zero or leaves it alone.",
-            f"From sigma_beta = {narrow:g} to {wide:g} what is lost of y = {far:g} falls: "
+            f"From sigma_beta = {narrow:g} to {wide:g} what is lost of y = {far:g} goes "
             + " and ".join(
                 f"{', '.join(f'{share:.0%}' for share in shares)} ({prior})"
                 for prior, shares in lost.items()
             )
-            + f", while of small ones at most {most:.0%} is kept.",
+            + f"; of small ones at most {most:.0%} is kept.",
             "Confirmed if the loss falls with every wider slab, to less than 5%, and small "
             "observations keep less than 20%.",
             judge(
