@@ -251,20 +251,32 @@ def test_selection(data):
 
 def test_timing(data):
     found = data["timing"]
-    assert verdicts(timing, found)[:3] == ["better", "better", "confirmed"]
-    assert verdicts(timing, found)[3:] == ["not confirmed", "better", "better"]
-    slow = verdicts(timing, made_up_times(slower=3000))[3:]
+    assert verdicts(timing, found) == [
+        "better",
+        "better",
+        "better",
+        "not confirmed",
+        "not confirmed",
+        "better",
+        "better",
+    ]
+    slow = verdicts(timing, made_up_times(slower=3000))[4:]
     assert slow == ["confirmed", "confirmed", "not confirmed"]  # slow is not impossible
     # Draws that are worth little are no posterior.
-    assert verdicts(timing, found.assign(ess=30.0))[4:] == ["confirmed"] * 2
+    assert verdicts(timing, found.assign(ess=30.0))[5:] == ["confirmed"] * 2
+    same = verdicts(timing, found.assign(seconds=0.01))
+    assert same[0] == "confirmed"
+    assert same[2:4] == ["confirmed", "confirmed"]
+    late = found.assign(seconds=found["seconds"].where(found["method"] != "SBR", 1.0))
+    assert verdicts(timing, late)[:3] == ["not confirmed"] * 3
     table = timing.tabulate(found)
     assert table.loc["SBR, one fit", "120 x 100, paper"] == 0.011
     per = table.loc["Spike-and-slab, effective sample size of 1,000", "120 x 100"]
     assert per == pytest.approx(table.loc["Spike-and-slab, posterior", "120 x 100"] / 3)
     small = found[found["n"] < 1000]
-    assert len(timing.claims(small)) == 5
+    assert len(timing.claims(small)) == 6
     # If no indicator ever changes, there is no effective sample size.
-    assert "an unknown time" in timing.claims(found.assign(ess=np.nan))[4].measured
+    assert "an unknown time" in timing.claims(found.assign(ess=np.nan))[5].measured
 
 
 @pytest.mark.parametrize("quick", [True, False])
