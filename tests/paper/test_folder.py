@@ -3,6 +3,7 @@
 import html
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 from pyarrow.csv import read_csv
@@ -90,6 +91,11 @@ def test_parts_join_what_is_there(folder, tmp_path):
     reproduce("posterior-means", tmp_path)
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert page.index('<h2 id="posterior-means">') < page.index('<h2 id="penalties">')
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path):
+    reproduce("accuracy", tmp_path, trials=np.int64(1), seed=np.int32(0), jobs=np.int8(1))
+    assert pd.read_parquet(tmp_path / "data" / "accuracy.parquet").attrs["trials"] == 1
 
 
 def test_finished_trials_are_not_lost(folder):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Callable, Iterable
-from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -25,7 +24,7 @@ from ellzero.paper._checks import check_run
 from ellzero.paper._page import check_page, write_page
 from ellzero.paper._run_trials import check_cluster
 from ellzero.paper._timers import describe_machine
-from ellzero.paper._trial_file import TrialFile, count_trials
+from ellzero.paper._trial_file import TrialFile, count_trials, package_versions
 from ellzero.tables import DataError, write_aside
 
 if TYPE_CHECKING:
@@ -168,10 +167,9 @@ def _compute(
     progress: Callable[[str, int, int], None] | None,
 ) -> pd.DataFrame:
     options: dict[str, Any] = {}
-    facts: dict[Any, Any] = {"ellzero": version("ellzero")}
+    facts: dict[Any, Any] = {**package_versions()}
     if name not in ("posterior-means", "penalties"):
-        options["seed"] = facts["seed"] = seed
-        facts.update({package: version(package) for package in ("numpy", "scipy", "scikit-learn")})
+        options["seed"] = facts["seed"] = int(seed)
     if name in _STUDIES:
         usual = _QUICK_TRIALS if quick else _TRIALS
         options["trials"] = facts["trials"] = usual[name] if trials is None else int(trials)

@@ -42,7 +42,7 @@ class TrialFile:
         self._header: dict[str, Any] = {
             "format": _FORMAT,
             "study": study,
-            "seed": seed,
+            "seed": int(seed),
             "versions": package_versions(),
         }
         if machine is not None:
