@@ -11,7 +11,7 @@ demo: $(VENV)/.installed
 	$(VENV)/bin/ellzero select --example diabetes --interactions --posterior --report demo/diabetes.html
 
 test: $(VENV)/.installed $(VENV)/.test
-	$(PY) -m pytest
+	$(PY) -m pytest -n logical --dist worksteal
 
 # The paper's figures and tables with few trials: some minutes. All of them: ellzero reproduce.
 reproduce: $(VENV)/.installed

@@ -57,11 +57,8 @@ def compute(data_sets: int = 20, seed: int = 0) -> pd.DataFrame:
     --------
     >>> from ellzero.paper import paths
     >>> data = paths.compute(data_sets=1)
-    >>> data.groupby("method").ratio.agg(["min", "max"]).round(3)
-            min  max
-    method
-    Lasso   0.5  4.0
-    SBR     0.5  4.0
+    >>> data.ratio.agg(["min", "max"]).round(3).tolist()
+    [0.5, 4.0]
     """
     check_run(data_sets, seed)
     parts = []
