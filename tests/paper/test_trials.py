@@ -42,7 +42,8 @@ def test_two_workers_equal_one():
     one, two = (simulate(4, 0, jobs=jobs, **options) for jobs in (1, 2))
     pd.testing.assert_frame_equal(one, two, check_exact=True)
     # And any trial by itself equals the one that came after others.
-    alone = pd.DataFrame(run_trial(0, 120, 100, 3))
+    with one_thread():
+        alone = pd.DataFrame(run_trial(0, 120, 100, 3))
     assert alone["squared_error"].tolist() == one.query("trial == 3")["squared_error"].tolist()
 
 

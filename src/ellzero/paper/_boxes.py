@@ -30,7 +30,7 @@ def draw_boxes(ax: Axes, data: pd.DataFrame, value: str, methods: Sequence[str])
         positions=np.arange(len(methods)),
         widths=0.6,
         patch_artist=True,
-        flierprops={"marker": ".", "markersize": 3, "markeredgecolor": "none"},
+        flierprops={"marker": ".", "markersize": 4, "markeredgecolor": "none"},
         medianprops={"color": "black", "lw": 1.6},
     )
     for name, box, outliers in zip(methods, drawn["boxes"], drawn["fliers"], strict=True):
