@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
+import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -141,7 +142,12 @@ def _over_processes(
             yield _run_one(trial, seed, task)
         return
     # If this process is killed, those that work for it end when they have been idle for so long.
-    with joblib.parallel_config(backend="loky", idle_worker_timeout=10):
+    with (
+        joblib.parallel_config(backend="loky", idle_worker_timeout=10),
+        warnings.catch_warnings(),
+    ):
+        # Ctrl-C is meant to cancel what has not been done.
+        warnings.filterwarnings("ignore", message=r"\d+ tasks which were still being processed")
         parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
         yield from parallel(joblib.delayed(_run_one)(trial, seed, task) for task in tasks)
 
