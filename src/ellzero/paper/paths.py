@@ -125,7 +125,7 @@ def tabulate(data: pd.DataFrame) -> pd.DataFrame:
         norm = np.linalg.norm(at[1]) or 1.0
         row = {"data_set": number, "method": method}
         row["same over a factor of"] = _stretch(ratios, values, at[1])
-        row |= {f"moved at {k}x": np.linalg.norm(at[k] - at[1]) / norm for k in (2, 4)}
+        row |= {f"moved at {k}x": round(np.linalg.norm(at[k] - at[1]) / norm, 12) for k in (2, 4)}
         row |= {f"error at {k}x": ((at[k] - truth) ** 2).sum() for k in (1, 2, 4)}
         row |= {f"variables at {k}x": np.count_nonzero(at[k]) for k in (1, 2, 4)}
         rows.append(row)
