@@ -112,6 +112,7 @@ def test_progress_and_time_left_on_a_terminal(tmp_path):
         (["--jobs=-1"], 2, "-1 is not in the range x>=1"),
         (["--seed=-1"], 2, "-1 is not in the range"),
         (["accuracy", "--dask=tcp://127.0.0.1:1", "--trials=2"], 1, "No Dask scheduler answers"),
+        (["accuracy", "--dask=no address", "--trials=2"], 1, "No Dask scheduler answers at 'no a"),
         (["penalties", "--out=/dev/null/a"], 1, "can't be made a folder"),
         (["penalties", "--out=/dev/null"], 1, "is a file, not a folder"),
     ],

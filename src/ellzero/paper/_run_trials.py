@@ -161,11 +161,13 @@ def check_cluster(address: str) -> None:
 def _connect(address: str) -> Any:
     try:
         from distributed import Client
+        from distributed.comm import get_address_host_port
     except ImportError:
         raise ValueError(
             "A Dask cluster needs the package distributed: pip install 'ellzero[dask]'."
         ) from None
     try:
+        get_address_host_port(address)  # what is no address at all, a client would leave half-made
         client = Client(address, timeout="5s", set_as_default=False)
     except (OSError, ValueError) as error:
         raise ValueError(f"No Dask scheduler answers at {address!r} ({error}).") from None
