@@ -73,6 +73,13 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
     assert len(lines) == 2
 
 
+def test_the_parts_are_those_of_the_library():
+    from ellzero.cli._reproduce import _PARTS
+    from ellzero.paper import PARTS
+
+    assert ("all", *PARTS) == _PARTS
+
+
 def test_what_is_printed(tmp_path):
     result = ellzero("reproduce", "penalties", "posterior-means", "--out", tmp_path / "new")
     assert (result.code, result.err) == (0, "")

@@ -84,6 +84,16 @@ def test_a_header_without_an_end_is_cut_off_too(tmp_path):
     assert count_trials(path) == 5
 
 
+def test_what_is_no_trial_file_is_left_alone(tmp_path):
+    path = tmp_path / "trials.jsonl"
+    path.write_bytes(b"my notes")
+    with pytest.raises(ValueError, match="does not hold trials"):
+        run(path)
+    assert path.read_bytes() == b"my notes"
+    with pytest.raises(ValueError, match="is a folder, not a file of trials"):
+        count_trials(tmp_path)
+
+
 @pytest.mark.parametrize(
     "line", [b"{", b"[]", b"7", b'{"task": 3, "rows": []}', b'{"task": [3]}', b"\xff\xfe", b""]
 )

@@ -17,6 +17,7 @@ Task = tuple[int | str, ...]
 Row = dict[str, Any]
 
 _FORMAT = "ellzero trials 1"
+_START = b'{"format":'
 _PACKAGES = ("ellzero", "numpy", "scipy", "scikit-learn")
 
 
@@ -84,6 +85,8 @@ class TrialFile:
     def _read(self, content: bytes) -> None:
         assert self._file is not None
         whole = content.rfind(b"\n") + 1
+        if not whole and content[: len(_START)] != _START[: len(content)]:
+            raise _foreign(self.path)  # not even the beginning of a header
         if whole < len(content):
             self._file.truncate(whole)
         lines = content[:whole].splitlines()
@@ -101,7 +104,7 @@ class TrialFile:
 
     def _check_header(self, found: dict[str, Any]) -> None:
         if found.get("format") != _FORMAT:
-            raise ValueError(f"{self.path} does not hold trials of this version of ellzero.")
+            raise _foreign(self.path)
         for key, wanted in self._header.items():
             if found.get(key) != wanted:
                 raise ValueError(
@@ -119,6 +122,8 @@ def count_trials(path: Path) -> int:
     """Return how many trials a file holds, without looking at them."""
     if not path.exists():
         return 0
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder, not a file of trials.")
     return max(0, path.read_bytes().count(b"\n") - 1)
 
 
@@ -130,6 +135,10 @@ def _parse(line: bytes, path: Path, number: int) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise _damaged(path, number)
     return content
+
+
+def _foreign(path: Path) -> ValueError:
+    return ValueError(f"{path} does not hold trials of this version of ellzero.")
 
 
 def _damaged(path: Path, number: int) -> ValueError:
