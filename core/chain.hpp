@@ -26,15 +26,15 @@ class Chain {
   }
 
   // One iteration of the Gibbs sampler.
-  void iterate() {
+  void iterate(const Context& context) {
     learn();
-    sweep(++iterations_ % 4 == 0);
+    sweep(++iterations_ % 4 == 0, context);
     swap();
   }
 
   // The same by the jump process that follows, for a stretch of its time. What it meets on the way
   // is averaged and counts with the weight.
-  void jump_for(double time, double weight);
+  void jump_for(double time, double weight, const Context& context);
 
   // What is known of every column here counts with the weight.
   void record(double weight) { here_.add(model_, weight); }
@@ -69,7 +69,7 @@ class Chain {
   // Every column in turn is flipped with probability min(1, odds of the flip): the Metropolised
   // Gibbs sampler (Liu 1996), which leaves a state more readily than one that draws it anew. Where
   // odds are near one all columns would flip to and fro: now and then they are drawn anew.
-  void sweep(bool anew) {
+  void sweep(bool anew, const Context& context) {
     double uniform[kChunk], accept[kChunk];
     const Index p = model_.columns();
     for (Index begin = 0; begin < p; begin += kChunk) {
@@ -79,7 +79,10 @@ class Chain {
         flip_probabilities(from, end, anew, accept);
         Index i = from;
         while (i < end && uniform[i - begin] >= accept[i - from]) ++i;
-        if (i < end) flip(i);
+        if (i < end) {
+          context.check();
+          flip(i);
+        }
         from = i + 1;
       }
     }
@@ -153,11 +156,12 @@ class Chain {
 //
 // Since p(gamma) times that does not depend on gamma_i, the posterior is its stationary law: where
 // it stands after a given time is a draw, with no weights to carry.
-inline void Chain::jump_for(double time, double weight) {
+inline void Chain::jump_for(double time, double weight, const Context& context) {
   const Index p = model_.columns();
   const double e = std::min(0.5, 5.0 / static_cast<double>(std::max<Index>(p, 1)));
   const double whole = time;
   while (time > 0) {
+    context.check();
     Conditionals::all_log_odds(model_, odds_.data());
     jump_rates(odds_.data(), e, p, weights_.data());
     for (const Index j : model_.support().members()) {

@@ -32,6 +32,7 @@ class Frontier {
     bool tried = false;        // whether its neighbours have been looked at
     bool swapped = false;      // those by a swap too
     bool wandered = false;     // whether walks have set out from it
+    bool ordered = false;      // whether it was chosen among exact fits by their order
     std::vector<Step> starts;  // of walks; known once it has been tried
     // Known once it has been tried, without swaps:
     std::vector<double> beta;  // in the order of `support`
@@ -41,7 +42,7 @@ class Frontier {
     void renew(const std::vector<Index>& members, double its_energy) {
       support.assign(members.begin(), members.end());
       energy = its_energy;
-      tried = swapped = wandered = false;
+      tried = swapped = wandered = ordered = false;
     }
   };
 
@@ -106,17 +107,53 @@ class Frontier {
   // Measured on collinear designs: more walks, and longer ones, find more at a cost that grows as
   // fast. With few columns they cost little, so there are more.
   static constexpr Index kFurther = 3, kStarts = 256;
+  // An energy below so many times its rounding is that of an exact fit.
+  static constexpr double kExact = 100;
 
   // Up and down through the sizes until nothing changes.
   void close(bool with_swaps, const Context& context, const Progress& progress) {
     const Index sizes = static_cast<Index>(models_.size()) - least_;
-    for (bool changed = true; changed; sweep_ = {}) {
-      for (; sweep_.step < 2 * sizes; ++sweep_.step) {
-        const Index place = std::min(sweep_.step, 2 * sizes - 1 - sweep_.step);
-        settle(least_ + place, with_swaps, context, progress);
+    do {
+      for (bool changed = true; changed; sweep_ = {}) {
+        for (; sweep_.step < 2 * sizes; ++sweep_.step) {
+          const Index place = std::min(sweep_.step, 2 * sizes - 1 - sweep_.step);
+          settle(least_ + place, with_swaps, context, progress);
+        }
+        changed = sweep_.changed;
       }
-      changed = sweep_.changed;
+    } while (order_exact_fits(context));
+  }
+
+  // Supports that fit exactly differ in energy by rounding alone, and which of them came first
+  // depends on the way. So each becomes the support of one less and what best completes it, where
+  // that fits exactly too. True if that changed any: there may be something to close again.
+  bool order_exact_fits(const Context& context) {
+    bool changed = false;
+    for (Index k = least_ + 1; k < static_cast<Index>(models_.size()); ++k) {
+      if (models_[k].ordered || !is_exact(models_[k].energy)) continue;
+      context.check();
+      support_.move_to(models_[k - 1].support);
+      const Support::Candidate best = support_.best_insertion();
+      if (best.completes && support_.can_insert(best.column)) {
+        flipped_.assign(support_.members().begin(), support_.members().end());
+        flipped_.push_back(best.column);
+        if (!same_set(flipped_, models_[k].support)) {
+          support_.move_to(flipped_);
+          if (support_.size() == k && is_exact(support_.energy())) {
+            put(k);
+            changed = true;
+          }
+        }
+      }
+      models_[k].ordered = true;
     }
+    return changed;
+  }
+
+  // Where the support stands becomes the model of its size.
+  void put(Index k) {
+    models_[k].renew(support_.members(), support_.energy());
+    if (k + 1 < static_cast<Index>(models_.size())) models_[k + 1].ordered = false;
   }
 
   // Sets out from every support not yet left that way, by one of its best insertions or cheapest
@@ -137,14 +174,14 @@ class Frontier {
       const std::vector<Step> starts = models_[k].starts;
       support_.move_to(models_[k].support);
       const Support::State home = support_.save();
-      for (const Step& start : starts) any |= walk(home, start);
+      for (const Step& start : starts) any |= walk(home, start, context);
       support_.restore(home);
       models_[k].wandered = true;
     }
     return any;
   }
 
-  bool walk(const Support::State& home, const Step& start) {
+  bool walk(const Support::State& home, const Step& start, const Context& context) {
     const bool up =
         std::find(home.members.begin(), home.members.end(), start.column) == home.members.end();
     // Walks set out from the table's own supports anyway.
@@ -153,6 +190,7 @@ class Frontier {
     bool any = false, retraced = true;
     Step next = start;
     for (int step = 0; step <= kFurther; ++step) {
+      context.check();
       if (up && step == kFurther) support_.neglect_columns();  // only removals follow
       if (next.column < 0 || !support_.flip(next.column)) break;
       any |= offer(support_.members(), support_.energy());
@@ -161,6 +199,7 @@ class Frontier {
     }
     if (retraced) return any;
     for (int step = 0; step < kFurther; ++step) {
+      context.check();
       next = best_step(!up);
       if (next.column < 0 || !support_.flip(next.column)) return any;
       any |= offer(support_.members(), support_.energy());
@@ -224,9 +263,9 @@ class Frontier {
       } else {
         note_coefficients(models_[k]);
       }
-      if (k + 1 < static_cast<Index>(models_.size())) try_insertion();
+      if (k + 1 < static_cast<Index>(models_.size())) try_insertion(context);
       if (k > least_) offer_flip(best_step(false));
-      if (with_swaps) try_swaps();
+      if (with_swaps) try_swaps(context);
       models_[k].tried = true;  // not before: an interrupt may come at any time
       ++tried_;
       models_[k].swapped |= with_swaps;
@@ -240,12 +279,15 @@ class Frontier {
     support_.move_to(waiting_[k].support);
     waiting_[k].energy = std::numeric_limits<double>::infinity();
     if (support_.size() != k || !beats(support_.energy(), models_[k].energy)) return false;
-    models_[k].renew(support_.members(), support_.energy());
+    put(k);
     return true;
   }
 
+  bool is_exact(double energy) const { return energy <= kExact * floor_; }
+
+  // Exact fits are equal: which of them is in the table is settled by their order.
   bool beats(double energy, double old) const {
-    return energy < old - floor_ - 1e-12 * std::min(energy, old);
+    return !is_exact(old) && energy < old - floor_ - 1e-12 * std::min(energy, old);
   }
 
   double best_energy(Index k) const { return std::min(models_[k].energy, waiting_[k].energy); }
@@ -287,8 +329,9 @@ class Frontier {
     return offer(flipped, step.energy);
   }
 
-  void try_insertion() {
+  void try_insertion(const Context& context) {
     for (;;) {
+      context.check();
       const Step best = best_step(true);
       if (best.column < 0 || !beats(best.energy, best_energy(support_.size() + 1))) return;
       if (support_.can_insert(best.column)) {
@@ -299,8 +342,8 @@ class Frontier {
     }
   }
 
-  void try_swaps() {
-    const Support::Swap best = support_.best_swap(limits_.forced);
+  void try_swaps(const Context& context) {
+    const Support::Swap best = support_.best_swap(limits_.forced, context);
     if (best.column < 0) return;
     std::vector<Index> swapped = support_.members();
     swapped[best.position] = best.column;

@@ -86,6 +86,8 @@ class LaplaceSlab {
         if (x > bound) return x - bound;
       }
     }
+    // So far out it is exponential, and squares would overflow.
+    if (!(bound < 1e9)) return random.exponential() / bound;
     const double rate = 0.5 * (bound + std::sqrt(bound * bound + 4));
     for (;;) {
       const double x = random.exponential() / rate;

@@ -23,7 +23,7 @@ class MarginalMode {
     double value = model_.log_posterior();
     for (;;) {
       context.check();
-      if (!best_flip() && !(swaps && best_swap())) break;
+      if (!best_flip(context) && !(swaps && best_swap(context))) break;
       const double now = model_.log_posterior();
       if (!(now > value)) break;  // what rounding promised is not there
       value = now;
@@ -34,8 +34,9 @@ class MarginalMode {
  private:
   static constexpr double kRounding = 1e-9;
 
-  bool best_flip() {
+  bool best_flip(const Context& context) {
     for (;;) {
+      context.check();
       Conditionals::all_log_odds(model_, odds_.data());
       const Support& support = model_.support();
       for (const Index j : support.members()) odds_[j] = -odds_[j];
@@ -50,10 +51,11 @@ class MarginalMode {
     }
   }
 
-  bool best_swap() {
+  bool best_swap(const Context& context) {
     double highest = kRounding;
     Index leaver = -1, comer = -1;
     for (Index s = 0; s < model_.size(); ++s) {
+      context.check();
       const Index j = model_.support().members()[s];
       if (!model_.is_free(j)) continue;
       model_.look_without(s, without_);

@@ -132,16 +132,23 @@ class Parts {
   // columns of unit norm over all parts.
   std::vector<Columns> products(const Index* which, Index count, const Context& context) {
     std::lock_guard<std::mutex> guard(lock_);
+    // Those that are here first: making the others may drop them.
+    std::vector<Columns> out(count);
     std::vector<Index> missing;
     for (Index i = 0; i < count; ++i) {
-      if (!held_.count(which[i])) missing.push_back(which[i]);
+      const auto found = held_.find(which[i]);
+      if (found == held_.end()) {
+        missing.push_back(which[i]);
+      } else {
+        out[i] = found->second;
+      }
     }
-    if (!missing.empty()) {
-      if (put_off_) throw ColumnMissing{missing[0]};
-      make(missing, context);
+    if (missing.empty()) return out;
+    if (put_off_) throw ColumnMissing{missing[0]};
+    make(missing, context);
+    for (Index i = 0; i < count; ++i) {
+      if (!out[i]) out[i] = held_.at(which[i]);
     }
-    std::vector<Columns> out;
-    for (Index i = 0; i < count; ++i) out.push_back(held_.at(which[i]));
     return out;
   }
 

@@ -52,10 +52,10 @@ inline Draws run_chain(Chain& chain, const Schedule& schedule, const Context& co
     if (schedule.tempered) {
       const Index before = chain.flips();
       chain.learn();
-      chain.jump_for(time.next(), recording ? share : 0);
+      chain.jump_for(time.next(), recording ? share : 0, context);
       if (!recording) time.adapt(chain.flips() - before, chain.model().size());
     } else {
-      chain.iterate();
+      chain.iterate(context);
       if (recording) chain.record(share);
     }
     if (recording && (t - schedule.warmup + 1) % schedule.thin == 0) chain.keep(draws);

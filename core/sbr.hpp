@@ -154,6 +154,8 @@ struct SbrStop {
 struct SbrPath {
   std::vector<SbrStop> stops;
   Index replacements = 0;
+  double next_gain = 0;    // of the best insertion where the path ends, 0 if there is none
+  bool held_back = false;  // whether the last is no stop, but where max_size was reached
 };
 
 inline bool same_set(std::vector<Index> a, std::vector<Index> b) {
@@ -168,13 +170,18 @@ inline SbrPath sbr_path(Support& support, const SbrLimits& limits, double floor,
                         const Context& context, const Progress& progress = {}) {
   SbrPath path;
   double lam = std::numeric_limits<double>::infinity();
+  std::vector<Index> led_back;  // columns that gain nothing at the support that stands
   for (;;) {
+    context.check();
     const Support::Candidate next = support.best_insertion();
     const bool exhausted = next.column < 0 || !(next.gain > floor);
-    const double low = exhausted ? 0 : std::min(lam, next.gain);
+    const bool full = support.size() >= limits.max_size;
+    path.next_gain = exhausted ? 0 : next.gain;
+    path.held_back = full && path.next_gain > lam + floor;
+    const double low = std::min(lam, path.next_gain);
     path.stops.push_back(
         {support.members(), support.energy(), support.ridge_energy(support.beta()), lam, low});
-    if (exhausted || support.size() >= limits.max_size) return path;
+    if (exhausted || full) return path;
     if (!support.insert(next.column)) {
       path.stops.pop_back();  // it depends on the support after all: look again
       continue;
@@ -189,7 +196,10 @@ inline SbrPath sbr_path(Support& support, const SbrLimits& limits, double floor,
       // Only rounding leads back: the column gains nothing here.
       path.stops.pop_back();
       lam = before_lam;
-      support.rule_out(next.column);
+      led_back.push_back(next.column);
+      for (const Index j : led_back) support.rule_out(j);  // refreshing has let them in again
+    } else {
+      led_back.clear();
     }
   }
 }

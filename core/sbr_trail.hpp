@@ -33,7 +33,10 @@ class SbrTrail {
   // to zero, or max_size is in the way. It may be left by what a flip throws, and called again.
   bool next(const Context& context, const Progress& progress) {
     if (ended_) return false;
-    while (!decisions_.empty() && lowest_kept() > lam_) undo();
+    while (!decisions_.empty() && lowest_kept() > lam_) {
+      context.check();
+      undo();
+    }
     const SbrRun run = run_sbr(support_, lam_, limits_, floor_, context, progress, &decisions_);
     if (run.held_back.column >= 0) {  // what it would do is not known
       ended_ = true;

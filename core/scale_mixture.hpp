@@ -13,6 +13,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 #include "bridge.hpp"
@@ -94,6 +95,11 @@ class ScaleMixtureChain {
       draw_collapsed(context);
     } else {
       draw_beta(context);
+    }
+    // Given a coefficient that is no number, what draws by rejection would go on for ever.
+    if (!std::isfinite(rss_)) {
+      throw std::range_error(
+          "the coefficients drawn are not finite: y and the scales of the prior are too far apart");
     }
   }
 

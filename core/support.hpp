@@ -36,6 +36,8 @@ class Support {
   static constexpr double kKept = 1e-3 * kSpan;
   // Scores closer than this, relatively, are equal but for rounding: the first column wins.
   static constexpr double kTie = 1e-12;
+  // Pivots closer than this, relatively, are equal but for rounding.
+  static constexpr double kSamePivot = 1e-6;
   // Energies are known to about this share of y'y/2.
   static constexpr double kRounding = 1e-14;
 
@@ -94,9 +96,10 @@ class Support {
   struct Candidate {
     Index column = -1;
     double gain = -1;
+    bool completes = false;  // whether nothing but rounding is left of the energy
   };
-  // The column whose insertion lowers the energy most, the first of equals; column -1 if none can
-  // be inserted.
+  // The column whose insertion lowers the energy most, the first of equals; of those that complete
+  // an exact fit, the one that the members explain least. Column -1 if none can be inserted.
   Candidate best_insertion() const;
 
   // What swapping member r for column i would gain, for every i: the member's column of the table.
@@ -113,7 +116,7 @@ class Support {
 
   // The swap that lowers the energy most; position -1 if none does. `forced` marks columns that
   // stay (empty for none).
-  Swap best_swap(const std::vector<char>& forced) const;
+  Swap best_swap(const std::vector<char>& forced, const Context& context) const;
 
   // Whether insert(j) would succeed.
   bool can_insert(Index j) {
@@ -492,15 +495,23 @@ inline Support::Candidate Support::best_insertion() const {
   best.column = where;
   for (const double* at = score; !(*at >= highest - kTie * highest); ++at) ++best.column;
   best.gain = 0.5 * highest;
-  const double rounding = kRounding * 0.5 * design_.yy;
-  if (energy() - best.gain > rounding) return best;
-  // Whatever completes an exact fit gains the same, but for rounding: the first of these.
-  for (Index i = 0; i < best.column; ++i) {
-    double score_i;
-    insertion_scores(&c_[i], &d_[i], kSpan, 1, &score_i);
-    if (0.5 * score_i > best.gain - 2 * rounding) {
+  const double left = energy();
+  // What is left of the energy is known the less the smaller the pivot.
+  const auto completes = [&](double gain, double pivot) {
+    return left - gain <= 0.5 * design_.yy * (kRounding + 0.1 * kRounding / pivot);
+  };
+  if (!completes(best.gain, d_[best.column])) return best;
+  // Whatever completes an exact fit gains the same, so rounding would choose among these. The one
+  // with the largest pivot has the least coefficient, and its pivot is known to the most digits.
+  best.completes = true;
+  double widest = 0;
+  for (Index i = 0; i < columns(); ++i) {
+    if (!(d_[i] > kSpan)) continue;
+    const double gain = 0.5 * c_[i] * c_[i] / d_[i];
+    if (completes(gain, d_[i]) && d_[i] > widest + kSamePivot * widest) {
+      widest = d_[i];
       best.column = i;
-      break;
+      best.gain = gain;
     }
   }
   return best;

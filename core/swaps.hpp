@@ -58,7 +58,8 @@ inline void Support::columns_without(Index r, double* c, double* d) const {
   d[members_[r]] = 1 / inverse_diagonal_[r];
 }
 
-inline Support::Swap Support::best_swap(const std::vector<char>& forced) const {
+inline Support::Swap Support::best_swap(const std::vector<char>& forced,
+                                        const Context& context) const {
   std::vector<Index> movable;
   double least_rho = std::numeric_limits<double>::infinity();
   for (Index r = 0; r < size(); ++r) {
@@ -81,6 +82,7 @@ inline Support::Swap Support::best_swap(const std::vector<char>& forced) const {
   Index columns_in[kPanel], filled = 0;
   double c[kPanel], d[kPanel], score[kPanel];
   const auto try_panel = [&] {
+    context.check();
     for (Index s = 0; s < size(); ++s) {
       for (Index i = 0; i < filled; ++i) panel[s * kPanel + i] = gram_[s][columns_in[i]];
     }

@@ -87,7 +87,7 @@ nb::tuple path(Engine& e, const std::optional<Vector<bool>>& forced, Index max_s
     stops.append(nb::make_tuple(to_array(stop.support), stop.energy, stop.ridge_energy,
                                 stop.lam_low, stop.lam_high));
   }
-  return nb::make_tuple(stops, path.replacements);
+  return nb::make_tuple(stops, path.replacements, path.next_gain, path.held_back);
 }
 
 // Leaves the engine at the given columns, less those that depend on the ones before them.

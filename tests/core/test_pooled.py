@@ -148,3 +148,19 @@ def test_an_error_on_rows_held_out(rng):
     expected = np.average((y[rows] - design.mean_y - Z @ beta) ** 2, weights=w[rows])
     assert held_out.error(design, support, beta) == pytest.approx(expected, rel=1e-12)
     assert held_out.weight == pytest.approx(w[rows].sum())
+
+
+def test_columns_dropped_for_others_of_the_same_call_are_not_lost(rng):
+    n, p = 60, 90
+    X, y = rng.normal(size=(n, p)), rng.normal(size=n)
+    designs = [
+        make_design(X[rows].copy(), y[rows].copy(), None, True, 1)
+        for rows in (slice(0, 20), slice(20, 40), slice(40, 60))
+    ]
+    which = np.arange(3)
+    whole = make_engine(_core.pooled_design(_core.make_parts(designs, 1e9), which), 0.0, 1)
+    # Room for one pass of sixteen columns, and no engine keeps any
+    tight = make_engine(_core.pooled_design(_core.make_parts(designs, 0.0), which), 0.0, 1, 0.0)
+    for _ in range(40):
+        asked = rng.permutation(p)[: rng.integers(1, 17)]
+        np.testing.assert_array_equal(tight.gram_columns(asked), whole.gram_columns(asked))

@@ -65,6 +65,30 @@ def test_hull_and_intervals_against_every_pair_of_sizes(drops, first):
     assert (np.diff(found.lambdas) < 0).all()
 
 
+@given(
+    drops=st.lists(st.floats(0, 1), min_size=2, max_size=12),
+    first=st.integers(0, 3),
+    lam=st.floats(0, 1),
+)
+def test_what_lies_beyond_the_largest_size_refutes_intervals(drops, first, lam):
+    energies = np.sum(drops) + 1 - np.concatenate([[0], np.cumsum(drops)])
+    sizes = range(first, first + len(energies))  # the last is known by its energy alone
+    found = Hull(first, energies[:-1], float(energies[-1]), 1e-12)
+    for size in sizes[:-1]:
+        expected = hull.interval(sizes, energies, size)
+        claimed = found.interval(size)
+        if claimed is None:
+            assert expected is None or expected[1] - expected[0] < 1e-9
+        else:
+            assert expected is not None or claimed[1] - claimed[0] < 1e-9
+            if expected is not None:
+                assert claimed == pytest.approx(expected, abs=1e-9)
+    # Below what is known, the best of the sizes that are
+    best = min(energies[k] + lam * k for k in range(len(energies) - 1))
+    chosen = found.size_at(lam) - first
+    assert energies[chosen] + lam * chosen == pytest.approx(best, abs=1e-9)
+
+
 @given(seed=st.integers(0, 10_000), ridge=st.sampled_from([0.0, 0.1]))
 def test_models_are_those_of_least_squares_on_their_columns(seed, ridge):
     X, y = problem(seed)
@@ -154,7 +178,7 @@ def test_always_include_is_in_every_model():
 def test_growing_goes_on(diabetes):
     _, data = diabetes
     frontier = l0_frontier(data.data, data.target, max_size=5)
-    end = frontier.interval(5)[0]
+    assert frontier.interval(5) is None  # six variables are seen to be better at any price
     with pytest.raises(ValueError, match=r"is below .*: grow\(lam=5000\) first"):
         frontier.at(lam=5_000)
     before = frontier.energies.copy()
@@ -162,7 +186,7 @@ def test_growing_goes_on(diabetes):
     assert frontier.sizes[-1] >= 15
     assert (frontier.energies[:6] <= before).all()
     assert frontier.at(lam=5_000).size == 11
-    assert frontier.interval(5) is None or frontier.interval(5)[0] >= end
+    assert frontier.interval(5) is None
     size = frontier.sizes[-1]
     assert frontier.grow(3).sizes[-1] == size
     whole = frontier.grow(64)

@@ -67,11 +67,20 @@ class GrowingFrontier:
             self._hull = self.hull_of(self._energies)
         return self._hull
 
+    @property
+    def known_hull(self) -> Hull:
+        """The same among the sizes known, whatever one more variable would gain."""
+        return Hull(self.hull.first, self._energies, self._energies[-1], self.problem.least_gain)
+
     def hull_of(self, energies: NDArray[np.float64]) -> Hull:
         """Return the hull of the energies of all sizes, better known than to the core."""
         next_energy = float(energies[-1]) - self.next_gain
         first = self.last + 1 - len(energies)
         return Hull(first, energies, next_energy, self.problem.least_gain)
+
+    def energy_of(self, size: int) -> float:
+        """Return the energy of the model of a size."""
+        return float(self._energies[size - self.last - 1])
 
     def grow(self, max_size: int) -> None:
         """Extend the table to ``max_size``, or as far as there are independent columns."""

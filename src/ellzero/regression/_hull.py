@@ -20,14 +20,17 @@ class Hull:
     energies : ndarray
         The least energy of each size.
     next_energy : float
-        A support of one more variable than the largest size that has this energy; the energy of the
-        largest size if there is none.
+        The energy of a support of one more variable than the largest size; the energy of the
+        largest size if there is none. Sizes that are worse than it at every price are not on the
+        hull.
     floor : float
         What energies differ by through rounding: a size that is not lower by more than this than a
         smaller one is never the solution.
 
     Attributes
     ----------
+    first : int
+        As given.
     sizes : ndarray of int
         The sizes on the hull, increasing.
     lambdas : ndarray
@@ -40,9 +43,10 @@ class Hull:
         self, first: int, energies: NDArray[np.float64], next_energy: float, floor: float
     ) -> None:
         values: list[float] = energies.tolist()  # Python's own floats are quicker one by one
+        more = next_energy < values[-1] - floor
         corners: list[int] = [0]
         slopes: list[float] = []
-        for k, value in enumerate(values):
+        for k, value in enumerate([*values, next_energy] if more else values):
             if not value < values[corners[-1]] - floor:
                 continue
             slope = (values[corners[-1]] - value) / (k - corners[-1])
@@ -52,12 +56,13 @@ class Hull:
                 slope = (values[corners[-1]] - value) / (k - corners[-1])
             corners.append(k)
             slopes.append(slope)
+        self.end = 0.0
+        if more:  # beyond the largest size: it only says where the last interval ends
+            corners.pop()
+            self.end = slopes.pop()
         self.sizes = np.array(corners) + first
         self.lambdas = np.array(slopes)
-        self.end = 0.0
-        if next_energy < values[-1] - floor:
-            self.end = (values[corners[-1]] - next_energy) / (len(values) - corners[-1])
-            self.end = min([self.end, *slopes[-1:]])
+        self.first, self._values = first, energies
 
     def interval(self, size: int) -> tuple[float, float] | None:
         """Return the interval of ``lam`` in which ``size`` is the solution; None if there is none.
@@ -72,7 +77,13 @@ class Hull:
         return low, high
 
     def size_at(self, lam: float) -> int:
-        """Return the size that is the solution at ``lam``, the smaller of two at a breakpoint."""
+        """Return the size that is the solution at ``lam``, the smaller of two at a breakpoint.
+
+        Below ``end``, where it is not known, the best of the sizes that are.
+        """
+        if lam < self.end:
+            prices = lam * np.arange(len(self._values))
+            return self.first + int(np.argmin(self._values + prices))
         return int(self.sizes[np.count_nonzero(self.lambdas > lam)])
 
     def edge_over(self, size: int) -> float:

@@ -15,7 +15,7 @@ from ellzero.regression._growth import GrowingFrontier
 from ellzero.regression._hull import middle
 from ellzero.regression._problem import Problem
 
-__all__ = ["Search", "search_at", "search_path"]
+__all__ = ["Search", "search_at", "search_path", "settle_at"]
 
 _NO_FLIP = "no insertion or removal of one variable improves it"
 _NO_SWAP = "no insertion, removal or swap improves it"
@@ -34,24 +34,45 @@ class Search(NamedTuple):
 def search_at(problem: Problem, solver: str, lam: float, max_size: int) -> Search:
     """Look for the solution at ``lam``; SBR starts from where the engine stands."""
     if solver == "sbr":
-        certificate = _NO_FLIP
         n_iter, held_back, gain, _, _ = problem.engine.sbr(
             lam, problem.forced_mask, max_size, problem.progress
         )
-    else:
-        certificate, held_back, gain = _NO_SWAP, -1, 0.0
-        frontier = GrowingFrontier(problem, swaps=True)
-        frontier.cover(lam, max_size)
-        if lam < frontier.hull.end:
-            held_back, gain = frontier.next_column, frontier.next_gain
-        n_iter = frontier.core.tried
-        frontier.core.visit(frontier.hull.size_at(lam))
-    if held_back < 0:
-        return Search(lam, n_iter, certificate + _left_aside(problem))
-    certificate = (
-        f"stopped at max_size={max_size}: inserting {column_name(held_back, problem.names)!r} "
-        f"would lower the objective by {gain - lam:.6g}"
-    )
+        if held_back < 0:
+            return Search(lam, n_iter, _NO_FLIP + _left_aside(problem))
+        return _held_back(problem, lam, n_iter, max_size, held_back, gain - lam)
+    frontier = GrowingFrontier(problem, swaps=True)
+    frontier.cover(lam, max_size)
+    return settle_at(frontier, lam, max_size)
+
+
+def settle_at(frontier: GrowingFrontier, lam: float, max_size: int) -> Search:
+    """Leave the engine at the solution at ``lam`` of a frontier that covers it if it can."""
+    problem, hull = frontier.problem, frontier.hull
+    size, n_iter = hull.size_at(lam), frontier.core.tried
+    frontier.core.visit(size)
+    if lam >= hull.end:
+        return Search(lam, n_iter, _NO_SWAP + _left_aside(problem))
+    rise = frontier.last + 1 - size
+    gain = frontier.energy_of(size) - frontier.energy_of(frontier.last) + frontier.next_gain
+    return _held_back(problem, lam, n_iter, max_size, frontier.next_column, gain - lam * rise, rise)
+
+
+def _held_back(
+    problem: Problem,
+    lam: float,
+    n_iter: int,
+    max_size: int,
+    column: int,
+    gain: float,
+    rise: int = 1,
+) -> Search:
+    """Return where a search ended that ``max_size`` held back from a better objective.
+
+    A model of ``rise`` more variables, ``column`` among them, is better by ``gain``.
+    """
+    name = column_name(column, problem.names)
+    how = f"inserting {name!r}" if rise == 1 else f"{rise} more variables, {name!r} among them,"
+    certificate = f"stopped at max_size={max_size}: {how} would lower the objective by {gain:.6g}"
     return Search(lam, n_iter, certificate, _stopped(certificate), ConvergenceWarning)
 
 
@@ -71,8 +92,15 @@ def search_path(problem: Problem, solver: str, criterion: str, max_size: int) ->
     best = int(np.argmin(values))
     problem.engine.move_to(path.supports[best])
     lam = middle(*path.intervals[best])
-    if sizes[best] == max_size and _still_falls(problem, criterion, path, values[best]):
-        certificate = f"stopped at max_size={max_size}, where {criterion} was still least"
+    if path.refuted[best] or (
+        sizes[best] == max_size and _still_falls(problem, criterion, path, values[best])
+    ):
+        where = (
+            f", where {criterion} was still least"
+            if sizes[best] == max_size
+            else (f": larger models have a lower {criterion}")
+        )
+        certificate = f"stopped at max_size={max_size}{where}"
         return Search(lam, path.n_iter, certificate, _stopped(certificate), ConvergenceWarning)
     certificate = f"{criterion} is least among the {len(sizes)} {path.description} at lam_"
     certificate += _left_aside(problem)
@@ -108,19 +136,23 @@ class _Path(NamedTuple):
     supports: list[NDArray[np.int64]]
     rss: list[float]
     intervals: list[tuple[float, float]]  # of lam, in which each is the solution
+    refuted: list[bool]  # whether max_size alone makes each a solution: a larger one is better
     n_iter: int
     next_gain: float  # by how much one more variable would lower the energy of the last
     description: str
 
 
 def _sbr_path(problem: Problem, max_size: int) -> _Path:
-    stops, n_iter = problem.engine.sbr_path(problem.forced_mask, max_size, problem.progress)
+    stops, n_iter, next_gain, held_back = problem.engine.sbr_path(
+        problem.forced_mask, max_size, problem.progress
+    )
     return _Path(
         [stop[0] for stop in stops],
         [2 * (energy - ridge_energy) for _, energy, ridge_energy, _, _ in stops],
         [(low, high) for _, _, _, low, high in stops],
+        [*[False] * (len(stops) - 1), held_back],
         n_iter,
-        stops[-1][3],
+        next_gain,
         f"models on the path of SBR; {_NO_FLIP}",
     )
 
@@ -128,12 +160,13 @@ def _sbr_path(problem: Problem, max_size: int) -> _Path:
 def _frontier_path(problem: Problem, max_size: int) -> _Path:
     frontier = GrowingFrontier(problem, swaps=True)
     frontier.grow(max_size)
-    solutions = frontier.solutions()
-    on_hull = frontier.hull.sizes - frontier.hull.sizes[0]
+    solutions, hull, known = frontier.solutions(), frontier.hull, frontier.known_hull
+    places = known.sizes - known.sizes[0]
     return _Path(
-        [solutions.support[solutions.part(place)] for place in on_hull],
-        solutions.rss[on_hull].tolist(),
-        [frontier.hull.interval(int(size)) or (0, 0) for size in frontier.hull.sizes],
+        [solutions.support[solutions.part(place)] for place in places],
+        solutions.rss[places].tolist(),
+        [hull.interval(int(k)) or known.interval(int(k)) or (0, 0) for k in known.sizes],
+        (~np.isin(known.sizes, hull.sizes)).tolist(),
         frontier.core.tried,
         frontier.next_gain,
         f"models on the hull of the frontier; {_NO_SWAP}",
