@@ -39,6 +39,7 @@ __all__ = [
     "check_table",
     "make_splits",
     "make_splitter",
+    "routed_to_splitter",
     "splitter_routing",
     "unchanged_on_error",
 ]
@@ -179,15 +180,20 @@ def _row_indices(rows: Any, n_rows: int) -> NDArray[np.int64]:
     return indices
 
 
+def routed_to_splitter(estimator: BaseEstimator, sample_weight: Any, groups: Any) -> dict[str, Any]:
+    """Return what a splitter is given: ``groups``, or what metadata routing says if it is on."""
+    if not _routing_enabled():
+        return {"groups": groups}
+    given = {"sample_weight": sample_weight, "groups": groups}
+    given = {name: value for name, value in given.items() if value is not None}
+    routed: dict[str, Any] = process_routing(estimator, "fit", **given).splitter.split
+    return routed
+
+
 def make_splits(
-    estimator: BaseEstimator, splitter: Any, X: Any, y: Any, sample_weight: Any, groups: Any
+    splitter: Any, X: Any, y: Any, **arguments: Any
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Split the rows; ``groups`` reach the splitter by metadata routing, if it is on."""
-    arguments = {"groups": groups}
-    if _routing_enabled():
-        given = {"sample_weight": sample_weight, "groups": groups}
-        given = {name: value for name, value in given.items() if value is not None}
-        arguments = process_routing(estimator, "fit", **given).splitter.split
+    """Split the rows: the training and test rows of each fold."""
     splits = [
         (_row_indices(train, len(y)), _row_indices(test, len(y)))
         for train, test in splitter.split(X, y, **arguments)

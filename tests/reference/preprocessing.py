@@ -35,7 +35,9 @@ def error_at(frame, y, weights, splits, lam, max_size):
     total, shares, errors = weights.sum(), [], []
     for train, test in splits:
         X, T = impute_and_multiply(frame.iloc[train], frame.iloc[test], weights[train])
-        frontier = l0_frontier(X, y[train], max_size=max_size, sample_weight=weights[train])
+        frontier = l0_frontier(
+            X, y[train], max_size=max_size, sample_weight=weights[train], swaps=False
+        )
         model = frontier.at(lam=lam * weights[train].sum() / total)
         predicted = T.to_numpy() @ model.coef + model.intercept
         errors.append(np.average((y[test] - predicted) ** 2, weights=weights[test]))

@@ -5,7 +5,7 @@ import pytest
 from ellzero import L0Regressor, L0RegressorCV
 from ellzero.datasets import load_diabetes_interactions
 from ellzero.selection import Settings, prepare, select, summarise
-from ellzero.selection._splits import hold_out, make_splits
+from ellzero.selection._splits import choose_folds, hold_out
 from ellzero.tables import DataError, NumberColumn, Table, TextColumn, example_table
 
 
@@ -121,11 +121,11 @@ def test_rows_held_out_are_predicted_by_the_model_alone(rng):
 
 def test_splits_respect_groups_and_time(rng):
     groups = rng.integers(0, 12, 100)
-    splits, words = make_splits(None, 100, groups, None, 0)
+    splits, words = choose_folds(None, 100, groups, None, 0)
     assert words == "6 folds of whole groups"
     assert all(not set(groups[a]) & set(groups[b]) for a, b in splits)
     times = rng.integers(0, 30, 100).astype(float)
-    splits, words = make_splits(5, 100, None, times, 0)
+    splits, words = choose_folds(5, 100, None, times, 0)
     assert len(splits) == 5
     assert all(times[a].max() < times[b].min() for a, b in splits)
     train, test = hold_out(0.2, 100, None, times, 0)
@@ -137,7 +137,7 @@ def test_splits_respect_groups_and_time(rng):
     assert len(test) == 20
     assert sorted([*train, *test]) == list(range(100))
     with pytest.raises(DataError, match="12 folds need at least as many groups"):
-        make_splits(12, 4, np.arange(4), None, 0)
+        choose_folds(12, 4, np.arange(4), None, 0)
     with pytest.raises(DataError, match="leaves nothing to fit"):
         hold_out(0.9, 2, np.array([0, 0]), None, 0)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero.regression._cv_curve import FoldPath
-from ellzero.regression._folds import Folds
+from ellzero.regression._folds import Fold, Folds, LearnedFolds
 from ellzero.regression._hull import Hull
 
 __all__ = ["FoldModels", "FoldSearch"]
@@ -30,45 +30,65 @@ class FoldModels(NamedTuple):
 
 
 class FoldSearch:
-    """The search for the solutions of all folds, which can be carried on to larger sizes."""
+    """The search for the solutions of all folds, which can be carried on to larger sizes.
+
+    Attributes
+    ----------
+    models : list of FoldModels
+        What each fold has found.
+    """
 
     def __init__(
         self,
-        folds: Folds,
+        folds: Folds | LearnedFolds,
         solver: str,
         ridge: float,
         forced: NDArray[np.int64],
         workers: int,
         threads: int,
     ) -> None:
-        self.folds, self.solver = folds.usable, solver
-        self._weight = folds.whole.weight
-        self._core = _core.Folds(
-            [fold.design for fold in self.folds],
-            [fold.held_out for fold in self.folds],
-            None if folds.parts is None else folds.parts.core,
-            solver == "sbr",
-            ridge,
-            forced,
+        self.solver = solver
+        self._folds, self._ridge, self._forced = folds, ridge, forced
+        self._workers, self._threads = workers, threads
+        self._batches = folds.batches()
+        # Folds that are all in memory go on from where they are, others begin anew.
+        self._kept = self._open(self._batches[0]()) if len(self._batches) == 1 else None
+
+    def _open(self, batch: list[Fold]) -> tuple[list[Fold], _core.Folds]:
+        parts = self._folds.parts
+        workers = max(1, min(self._workers, len(batch)))
+        core = _core.Folds(
+            [fold.design for fold in batch],
+            [fold.held_out for fold in batch],
+            None if parts is None else parts.core,
+            self.solver == "sbr",
+            self._ridge,
+            self._forced,
             _CACHE_BYTES,
             workers,
-            threads,
+            self._threads if parts is not None else max(1, self._threads // workers),
         )
+        return batch, core
 
     def paths(self, max_size: int, progress: Callable[[int], None] | None) -> list[FoldPath]:
         """Return the solutions of every fold among sizes up to ``max_size``.
 
         They are in terms of the lam of all rows: prices are compared per unit of weight.
         """
-        self._core.search(max_size, progress)
-        self.models = [FoldModels(*fold) for fold in self._core.judge()]
-        return [self._path(place) for place in range(len(self.folds))]
+        self.models: list[FoldModels] = []
+        paths: list[FoldPath] = []
+        for make in self._batches:
+            batch, core = self._kept or self._open(make())
+            core.search(max_size, progress)
+            found = [FoldModels(*fold) for fold in core.judge()]
+            paths += [self._path(*each) for each in zip(batch, found, strict=True)]
+            self.models += found
+        return paths
 
-    def _path(self, place: int) -> FoldPath:
-        design, weight = self.folds[place].design, self.folds[place].held_out.weight
-        models = self.models[place]
+    def _path(self, fold: Fold, models: FoldModels) -> FoldPath:
+        design, weight = fold.design, fold.held_out.weight
         sizes = np.diff(models.begins)
-        per_fold = self._weight / design.weight
+        per_fold = self._folds.whole.weight / design.weight
         if self.solver == "sbr":
             lows = models.lows * per_fold
             return FoldPath(lows[:-1], float(lows[-1]), sizes, models.errors, weight)

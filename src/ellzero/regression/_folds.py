@@ -1,8 +1,9 @@
-"""The training rows of every fold, as designs that share their passes over X."""
+"""The rows that every fold trains on and is judged by, as designs."""
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,13 +12,15 @@ from numpy.typing import NDArray
 from ellzero import _core
 from ellzero._engine import make_design, make_part
 
-__all__ = ["Data", "Fold", "Folds", "make_folds"]
+__all__ = ["Data", "Fold", "Folds", "LearnedFolds", "make_folds"]
 
 _Integers = NDArray[np.int64]
 _Splits = list[tuple[_Integers, _Integers]]
 # More parts than this and adding them up costs more than passes over X of the folds' own.
 _MOST_PARTS = 32
 _CACHE_BYTES = 1e9
+# Designs of folds that share nothing are kept in memory together up to this size.
+_DESIGN_BYTES = 1e9
 
 
 class Data(NamedTuple):
@@ -83,6 +86,15 @@ class Folds(NamedTuple):
         """The folds whose test rows weigh anything."""
         return [fold for fold in self.folds if fold is not None and fold.held_out.weight > 0]
 
+    @property
+    def least_weight(self) -> float:
+        """The least weight of rows that a fold trains on."""
+        return min(fold.design.weight for fold in self.usable)
+
+    def batches(self) -> list[Callable[[], list[Fold]]]:
+        """Return what makes the folds, those together that are searched together."""
+        return [lambda: self.usable]
+
     def inside(self, place: int) -> Folds | None:
         """Return the other folds less the test rows of one, on its training rows; None if none.
 
@@ -112,6 +124,56 @@ class Folds(NamedTuple):
         sound = [fold if fold and fold.design.weight > 0 else None for fold in made.folds]
         made = made._replace(folds=sound)
         return made if made.usable else None
+
+
+class LearnedFolds:
+    """Folds whose columns are made anew from their own training rows.
+
+    They share no passes over X; where they do not fit into memory together they are made, and
+    searched, some at a time.
+
+    Parameters
+    ----------
+    make : callable
+        Given the training and test rows of a fold, returns the data of both.
+    splits : list of pairs of ndarray
+        The rows of each fold. Folds with no row of positive weight on one side are left out.
+    whole : Design
+        All rows.
+    weights : ndarray or None
+        Of all rows.
+    """
+
+    parts = None
+
+    def __init__(
+        self,
+        make: Callable[[_Integers, _Integers], tuple[Data, Data]],
+        splits: _Splits,
+        whole: _core.Design,
+        weights: NDArray[np.float64] | None,
+    ) -> None:
+        self._make, self.whole = make, whole
+        n = max(int(rows.max()) for split in splits for rows in split) + 1
+        counted = np.ones(n) if weights is None else weights
+        self._splits = [split for split in splits if all(counted[rows].any() for rows in split)]
+        self.least_weight = min(float(counted[train].sum()) for train, _ in self._splits)
+
+    def _fold(self, train: _Integers, test: _Integers) -> Fold:
+        data, held_out = self._make(train, test)
+        rows = np.arange(len(test))
+        return Fold(data.design(), _core.held_out([held_out.design()], np.zeros_like(rows), rows))
+
+    def batches(self) -> list[Callable[[], list[Fold]]]:
+        """Return what makes the folds, those together that are searched together."""
+        longest = max(len(train) + len(test) for train, test in self._splits)
+        count = max(1, int(_DESIGN_BYTES / (8.0 * longest * self.whole.columns)))
+
+        def batch(splits: _Splits) -> Callable[[], list[Fold]]:
+            return lambda: [self._fold(*split) for split in splits]
+
+        starts = range(0, len(self._splits), count)
+        return [batch(self._splits[start : start + count]) for start in starts]
 
 
 def make_folds(data: Data, splits: _Splits) -> Folds:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -14,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ellzero._columns import resolve_columns
-from ellzero._engine import make_engine, thread_count
+from ellzero._engine import thread_count
 from ellzero._progress import progress_printer
 from ellzero._sklearn import (
     UNUSED,
@@ -23,24 +22,21 @@ from ellzero._sklearn import (
     check_fit_input,
     make_splits,
     make_splitter,
+    routed_to_splitter,
     splitter_routing,
 )
-from ellzero.regression._cv_curve import Curve, make_curve
+from ellzero.regression._cross_validation import CrossValidation, far_beyond
+from ellzero.regression._cv_curve import Curve
 from ellzero.regression._fitted import FittedSelection
-from ellzero.regression._fold_paths import FoldSearch
-from ellzero.regression._folds import Data, Folds, make_folds
+from ellzero.regression._folds import Data, make_folds
 from ellzero.regression._frontier import Frontier
-from ellzero.regression._growth import GrowingFrontier
-from ellzero.regression._problem import Problem, largest_size, make_problem_on, to_float
-from ellzero.regression._searches import search_at
+from ellzero.regression._problem import largest_size, make_problem_on, to_float
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 __all__ = ["L0RegressorCV"]
-
-_FIRST_SIZE = 20
 
 
 class L0RegressorCV(FittedSelection):
@@ -216,7 +212,8 @@ class L0RegressorCV(FittedSelection):
         largest_size(self.max_size, forced, X.shape[1])  # or an error, before any work
         ridges = _check_ridges(self.ridge)
         splitter = make_splitter(self.cv, self.random_state)
-        splits = make_splits(self, splitter, X, y, sample_weight, groups)
+        routed = routed_to_splitter(self, sample_weight, groups)
+        splits = make_splits(splitter, X, y, **routed)
 
         if not isinstance(X, np.ndarray):
             X = X.tocsr()
@@ -227,18 +224,19 @@ class L0RegressorCV(FittedSelection):
         progress = progress_printer("L0RegressorCV", self.verbose)
         for name in ("frontier_", "nested_score_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        choice = self._choose(folds, ridges, forced, progress)
-        curve, lam = choice.curves[choice.place], choice.marks[self.rule][0]
-        chosen_size = choice.marks[self.rule][1]
+        procedure = CrossValidation(
+            self.solver, ridges, forced, self.max_size, effective_n_jobs(self.n_jobs), progress
+        )
+        choice = procedure.choose(folds)
+        lam, chosen_size = choice.marks[self.rule]
         self.max_size_, self.ridge_, self._marks = choice.max_size, choice.ridge, choice.marks
         self.cv_results_ = _tabulate(ridges, choice.curves, whole.yy / whole.weight)
 
         problem = make_problem_on(whole, self.ridge_, forced, names, progress, thread_count())
-        growing, certificate = self._solve(problem, lam)
+        growing, certificate = procedure.solve(problem, lam)
+        self._store(problem.engine.solution(), whole, forced, lam)
         if growing is not None:
             self.frontier_ = Frontier(growing)
-            growing.core.visit(growing.hull.size_at(lam))
-        self._store(problem.engine.solution(), whole, forced, lam)
         self.certificate_ = (
             f"the error is least at lam_ among sizes up to {self.max_size_}; {certificate}"
             if self.rule == "min"
@@ -246,8 +244,8 @@ class L0RegressorCV(FittedSelection):
             f"{self.max_size_}; {certificate}"
         )
         # What larger models would do is not known; as far as None goes, it would be.
-        far = self._far_beyond(chosen_size, forced.size)
-        if self.max_size is not None and curve.lam_low[-1] > 0 and self.max_size <= far:
+        far = far_beyond(chosen_size, forced.size)
+        if self.max_size is not None and choice.curve.lam_low[-1] > 0 and self.max_size <= far:
             warnings.warn(
                 f"L0RegressorCV: max_size={self.max_size} is not far beyond the "
                 f"{chosen_size:.1f} variables that the folds chose on average; a "
@@ -256,100 +254,8 @@ class L0RegressorCV(FittedSelection):
                 stacklevel=2,
             )
         if self.nested:
-            self.nested_score_ = self._nested_error(folds, ridges, forced, progress)
+            self.nested_score_ = procedure.nested_error(folds, self.rule)
         return self
-
-    def _choose(
-        self,
-        folds: Folds,
-        ridges: list[float],
-        forced: NDArray[np.int64],
-        progress: Callable[[int], None] | None,
-    ) -> _Choice:
-        """Compute the curve of every ridge; the ridge of least error is chosen."""
-        curves, sizes = zip(
-            *[self._curve(folds, ridge, forced, progress) for ridge in ridges], strict=True
-        )
-        place = int(np.argmin([curve.mean_error.min() for curve in curves]))
-        curve = curves[place]
-        places = {"min": curve.best(), "1se": curve.within_one_se()}
-        marks = {rule: (curve.middle(i), float(curve.mean_size[i])) for rule, i in places.items()}
-        return _Choice(list(curves), place, ridges[place], marks, max(sizes))
-
-    def _curve(
-        self,
-        folds: Folds,
-        ridge: float,
-        forced: NDArray[np.int64],
-        progress: Callable[[int], None] | None,
-    ) -> tuple[Curve, int]:
-        """Compute the error for one ridge, growing until it has long been rising.
-
-        Returns the size it has come to as well.
-        """
-        whole, p = folds.whole, folds.whole.columns
-        workers = max(1, min(effective_n_jobs(self.n_jobs), len(folds.usable)))
-        threads = thread_count() if folds.parts is not None else max(1, thread_count() // workers)
-        search = FoldSearch(folds, self.solver, ridge, forced, workers, threads)
-        half = max(40, int(min(fold.design.weight for fold in folds.usable) / 2))
-        most = min(p, forced.size + half)
-        size = min(most, forced.size + _FIRST_SIZE)
-        if self.max_size is not None:
-            size = most = largest_size(self.max_size, forced, p)
-        while True:
-            paths = search.paths(size, progress)
-            lowest = max(int(path.sizes[np.argmin(path.errors)]) for path in paths)
-            wanted = self._far_beyond(lowest, forced.size) + 10
-            if size >= most or size >= wanted or all(path.end == 0 for path in paths):
-                return make_curve(paths, 1e-12 * whole.yy / whole.weight), size
-            size = min(most, max(wanted, size + 10))
-
-    def _solve(self, problem: Problem, lam: float) -> tuple[GrowingFrontier | None, str]:
-        """Look for the solution at ``lam`` on all rows; the engine is left there.
-
-        Returns the frontier, if there is one, and what is known of the solution.
-        """
-        p = problem.design.columns
-        largest = p if self.max_size is None else largest_size(self.max_size, problem.forced, p)
-        if self.solver == "sbr":
-            return None, search_at(problem, "sbr", lam, largest).certificate
-        growing = GrowingFrontier(problem, swaps=True)
-        growing.cover(lam, largest)
-        growing.core.visit(growing.hull.size_at(lam))
-        return growing, "no insertion, removal or swap improves it"
-
-    @staticmethod
-    def _far_beyond(size: float, n_forced: int) -> int:
-        """Return twice a size, not counting the forced columns."""
-        return int(np.ceil(n_forced + 2 * (size - n_forced) - 1e-9))
-
-    def _nested_error(
-        self,
-        folds: Folds,
-        ridges: list[float],
-        forced: NDArray[np.int64],
-        progress: Callable[[int], None] | None,
-    ) -> float:
-        """Return the error on each fold's test rows of the procedure on its training rows.
-
-        Inside, the other folds are those of the procedure, less the rows left out.
-        """
-        errors, shares = [], []
-        for place, fold in enumerate(folds.folds):
-            inner = folds.inside(place)
-            if fold is None or inner is None or not fold.held_out.weight > 0:
-                continue
-            choice = self._choose(inner, ridges, forced, progress)
-            engine = make_engine(fold.design, choice.ridge, thread_count())
-            engine.move_to(forced)
-            problem = Problem(engine, fold.design, forced, None, progress)
-            self._solve(problem, choice.marks[self.rule][0])
-            support, beta, *_ = engine.solution()
-            errors.append(fold.held_out.error(fold.design, support, beta))
-            shares.append(fold.held_out.weight)
-        if not errors:
-            raise ValueError("nested=True needs folds that train on the test rows of others.")
-        return float(np.average(errors, weights=shares))
 
     def summary(self) -> pd.DataFrame:
         """Tabulate the chosen variables, the most important first.
@@ -385,16 +291,6 @@ class L0RegressorCV(FittedSelection):
 
         check_is_fitted(self)
         return draw_cv_curve(self, ax=ax)
-
-
-class _Choice(NamedTuple):
-    """What cross-validation says."""
-
-    curves: list[Curve]  # one a ridge
-    place: int  # of the ridge chosen
-    ridge: float
-    marks: dict[str, tuple[float, float]]  # by rule: lam, and the mean size there
-    max_size: int  # the largest that was looked at
 
 
 def _check_ridges(ridge: Any) -> list[float]:

@@ -10,17 +10,22 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from ellzero.regression import Frontier, FrontierModel, L0RegressorCV, l0_frontier
+from ellzero._engine import thread_count
+from ellzero.regression import Frontier, FrontierModel, l0_frontier
 from ellzero.regression._criteria import trusted_size
+from ellzero.regression._cross_validation import CrossValidation
 from ellzero.regression._cv_curve import Curve
+from ellzero.regression._folds import Data as FoldData
+from ellzero.regression._folds import Folds, LearnedFolds, make_folds
 from ellzero.regression._hull import middle
-from ellzero.selection._cross_validation import cross_validate
+from ellzero.regression._problem import make_problem_on
 from ellzero.selection._linear_model import LinearModel, make_linear_model
 from ellzero.selection._prepare import Data
 from ellzero.selection._settings import Settings
-from ellzero.selection._splits import make_splits
+from ellzero.selection._splits import choose_folds
 from ellzero.tables import DataError, Feature
 from ellzero.tables._errors import listed
 from ellzero.tables._features import repeated_columns
@@ -31,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = ["Selection", "select"]
 
 _Floats = NDArray[np.float64]
+_Rows = NDArray[np.int64]
 _MARGIN = 10
 _NO_SWAP = "no insertion, removal or swap of a variable improves it"
 
@@ -248,9 +254,8 @@ class _Choice:
 
 
 def _choose(design: Design, data: Data, settings: Settings, say: Callable[[str], None]) -> _Choice:
-    frame = named(design)
     if settings.cross_validated:
-        return _choose_by_cv(design, frame, data, settings, say)
+        return _choose_by_cv(design, data, settings, say)
     say("Finding the best model of every size")
     n_forced = design.forced.size
     p = len(design.names)
@@ -265,7 +270,7 @@ def _choose(design: Design, data: Data, settings: Settings, say: Callable[[str],
         weight = float(len(data.y)) if data.weights is None else float(data.weights.sum())
         largest = min(p, n_forced + min(40, trusted_size(weight, p)))
     frontier = l0_frontier(
-        frame,
+        named(design),
         data.y,
         max_size=largest,
         ridge=settings.ridge,
@@ -328,47 +333,34 @@ def _by_criterion(frontier: Frontier, criterion: str, p: int) -> _Choice:
 
 
 def _choose_by_cv(
-    design: Design, frame: Any, data: Data, settings: Settings, say: Callable[[str], None]
+    design: Design, data: Data, settings: Settings, say: Callable[[str], None]
 ) -> _Choice:
-    splits, folds = make_splits(settings.folds, len(data.y), data.groups, data.times, settings.seed)
+    splits, kind = choose_folds(settings.folds, len(data.y), data.groups, data.times, settings.seed)
     rule = "1se" if settings.criterion == "1se" else "min"
-    if not data.plan.features.learns:
-        say(f"Cross-validating, {folds}")
-        fitted = L0RegressorCV(
-            cv=splits,
-            rule=rule,
-            ridge=settings.ridge,
-            always_include=design.forced,
-            n_jobs=-1,
-        ).fit(frame, data.y, data.weights)
-        frontier, lam, largest = fitted.frontier_, fitted.lam_, fitted.max_size_
-        curve = _curve_of(fitted, len(splits))
-    else:
-
-        def report(done: int, total: int) -> None:
-            say(f"Cross-validating, {folds}: {done} of {total}")
-
-        report(0, len(splits))
-        curve, largest = cross_validate(
-            data.plan.features,
-            data.table,
-            data.y,
-            data.weights,
-            splits,
-            ridge=settings.ridge,
-            forced=design.forced,
-            progress=report,
-        )
-        lam = curve.middle(curve.best() if rule == "min" else curve.within_one_se())
-        frontier = l0_frontier(
-            frame,
-            data.y,
-            max_size=min(len(design.names), design.forced.size + _MARGIN),
-            ridge=settings.ridge,
-            always_include=design.forced,
-            sample_weight=data.weights,
-        )
-        frontier.grow(lam=lam)
+    say(f"Cross-validating, {kind}")
+    procedure = CrossValidation(
+        "frontier",
+        [settings.ridge],
+        design.forced,
+        None,
+        effective_n_jobs(-1),
+        lambda size: say(f"Cross-validating, {kind}: models of {size} variables"),
+    )
+    folds = make_learned_folds(design, data, splits)
+    choice = procedure.choose(folds)
+    lam = choice.marks[rule][0]
+    say("Finding the best model of every size")
+    problem = make_problem_on(
+        folds.whole,
+        settings.ridge,
+        design.forced,
+        np.array(design.names, dtype=object),
+        lambda size: say(f"Finding the best model of {size} variables"),
+        thread_count(),
+    )
+    growing, _ = procedure.solve(problem, lam)
+    assert growing is not None  # SBR alone has none
+    frontier = Frontier(growing)
     model = frontier.at(lam=lam)
     frontier.grow(min(len(design.names), max(model.size + _MARGIN, int(frontier.sizes[-1]))))
     model = frontier.at(lam=lam)
@@ -379,22 +371,33 @@ def _choose_by_cv(
         "of the least"
     )
     certificate = (
-        f"{said}, among sizes up to {largest}; at this price {_NO_SWAP}. It is a search, not a "
-        "proof."
+        f"{said}, among sizes up to {choice.max_size}; at this price {_NO_SWAP}. It is a search, "
+        "not a proof."
     )
-    return _Choice(frontier, model, lam, certificate, curve, folds)
+    return _Choice(frontier, model, lam, certificate, choice.curve, kind)
 
 
-def _curve_of(fitted: L0RegressorCV, n_splits: int) -> Curve:
-    """Return the curve of a fitted estimator."""
-    results = fitted.cv_results_
-    splits = [results.get(f"split{i}_error") for i in range(n_splits)]
-    errors = np.array([split for split in splits if split is not None])
-    low, high, mean = results["lam_low"], results["lam_high"], results["mean_error"]
-    # What the estimator takes for rounding: 1e-12 of the variance of y
-    share = 1 - results["r2"][0]
-    rounding = 1e-12 * float(mean[0]) / share if share > 0 else 0.0
-    return Curve(low, high, mean, results["se_error"], results["mean_size"], errors, rounding)
+def make_learned_folds(
+    design: Design, data: Data, splits: list[tuple[_Rows, _Rows]]
+) -> Folds | LearnedFolds:
+    """Return the folds; where features depend on means, each has those of its training rows."""
+    features, y, weights = data.plan.features, data.y, data.weights
+    whole = FoldData(design.X, y, weights, fit_intercept=True, threads=thread_count())
+    if not features.learns:
+        return make_folds(whole, splits)
+
+    def make(train: _Rows, test: _Rows) -> tuple[FoldData, FoldData]:
+        means = features.learn(data.table, train, None if weights is None else weights[train])
+
+        def of(rows: _Rows) -> FoldData:
+            weight = None if weights is None else weights[rows]
+            return whole._replace(
+                X=features.build(data.table, rows, means), y=y[rows], sample_weight=weight
+            )
+
+        return of(train), of(test)
+
+    return LearnedFolds(make, splits, whole.design(), weights)
 
 
 def named(design: Design) -> Any:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ellzero.tables import DataError
 
-__all__ = ["hold_out", "make_splits"]
+__all__ = ["choose_folds", "hold_out"]
 
 _Rows = NDArray[np.int64]
 _DEFAULT_FOLDS = 10
@@ -41,7 +41,7 @@ def hold_out(
     return np.flatnonzero(~chosen), np.flatnonzero(chosen)
 
 
-def make_splits(
+def choose_folds(
     folds: int | None,
     n: int,
     groups: _Rows | None,
@@ -51,23 +51,25 @@ def make_splits(
     """Return the training and test rows of each fold, and what kind of folds they are."""
     from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
 
+    from ellzero._sklearn import make_splits
+
+    rows = np.zeros(n)
     if groups is not None:
-        n_groups = np.unique(groups).size
-        count = _count(folds, n_groups, "groups")
-        splits = GroupKFold(count).split(np.zeros(n), groups=groups)
-        return [(a, b) for a, b in splits], f"{count} folds of whole groups"
+        count = _count(folds, np.unique(groups).size, "groups")
+        splits = make_splits(GroupKFold(count), rows, rows, groups=groups)
+        return splits, f"{count} folds of whole groups"
     if times is not None:
         moments, place = np.unique(times, return_inverse=True)
         place = place.reshape(-1)
         count = _count(folds, moments.size - 1, "different times beyond the first")
         splits = [
             (np.flatnonzero(np.isin(place, early)), np.flatnonzero(np.isin(place, late)))
-            for early, late in TimeSeriesSplit(count).split(moments)
+            for early, late in make_splits(TimeSeriesSplit(count), moments, moments)
         ]
         return splits, f"{count} folds, each later than the rows it is fitted on"
     count = _count(folds, n, "rows")
-    shuffled = KFold(count, shuffle=True, random_state=seed).split(np.zeros(n))
-    return [(a, b) for a, b in shuffled], f"{count} folds at random"
+    shuffled = KFold(count, shuffle=True, random_state=seed)
+    return make_splits(shuffled, rows, rows), f"{count} folds at random"
 
 
 def _count(folds: int | None, most: int, what: str) -> int:
