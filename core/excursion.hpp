@@ -12,12 +12,26 @@ inline Support::State Support::save() const {
   return {members_, m_, z_, beta_, inverse_diagonal_, c_, d_, capacity_, drift_, flips_};
 }
 
-inline void Support::restore(const State& state) {
+inline void Support::hold(const std::vector<Index>& members) {
   std::vector<const double*> gram;
-  for (const Index j : state.members) gram.push_back(acquire(j));
+  try {
+    for (const Index j : members) gram.push_back(acquire(j));
+  } catch (...) {
+    for (std::size_t s = 0; s < gram.size(); ++s) cache_.release(members[s]);
+    throw;
+  }
   for (const Index j : members_) cache_.release(j);
   gram_ = std::move(gram);
-  members_ = state.members;
+  members_ = members;
+}
+
+inline void Support::start_at(const std::vector<Index>& target) {
+  hold(target);
+  refresh();
+}
+
+inline void Support::restore(const State& state) {
+  hold(state.members);
   m_ = state.m;
   z_ = state.z;
   beta_ = state.beta;

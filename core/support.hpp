@@ -144,6 +144,10 @@ class Support {
   // The same, while c and d may be left behind.
   void go_to(const std::vector<Index>& target);
 
+  // Stands at the given columns, less those that depend on the ones before them, everything computed
+  // from scratch: the bits depend on the columns and their order, not on what was flipped before.
+  void start_at(const std::vector<Index>& target);
+
   // Where the support stands, to come back to after an excursion: cheaper than flipping back.
   struct State {
     std::vector<Index> members;
@@ -250,6 +254,8 @@ class Support {
   // T_{:,r} = G_{:,S} a = G_{:,S} A^-1 e_r / sqrt([A^-1]_rr).
   void swap_row(Index r, std::vector<double>& a, double& rho) const;
   void reserve(Index rows);
+  // Makes other columns the members, with nothing computed for them; unchanged if one can't be had.
+  void hold(const std::vector<Index>& members);
   // The row that column j, whose Gram column is `gram`, would append to M, and its q; the pivot d_j
   // is returned: not positive if j depends on the members.
   double new_row(Index j, const double* gram, double least_pivot, std::vector<double>& a,

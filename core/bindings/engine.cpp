@@ -99,6 +99,15 @@ void move_to(Engine& e, const Vector<Index>& target) {
   });
 }
 
+// The same, with bits that depend on the columns alone.
+void start_at(Engine& e, const Vector<Index>& target) {
+  e.require_columns(target);
+  e.released([&] {
+    e.support_.start_at(std::vector<Index>(target.data(), target.data() + target.size()));
+    return 0;
+  });
+}
+
 // Columns of the Gram matrix, a row each; those that are missing are made in one pass.
 nb::object gram_columns(Engine& e, const Vector<Index>& which) {
   const std::size_t p = e.design_.columns(), count = which.size();
@@ -169,7 +178,7 @@ class EngineFrontier {
     engine_.released([&] {
       for (std::size_t k = frontier_.least_size(); k < frontier_.models().size(); ++k) {
         engine_.context_.check();
-        frontier_.visit(k);
+        frontier_.visit_next(k);
         const Solution s = solve(engine_.design_, engine_.support_, engine_.context_);
         all.support.insert(all.support.end(), s.support.begin(), s.support.end());
         all.beta.insert(all.beta.end(), s.beta.begin(), s.beta.end());
@@ -222,6 +231,7 @@ void bind_engine(nb::module_& m) {
            })
       .def("refresh", [](Engine& e) { e.support_.refresh(); })
       .def("move_to", &move_to, nb::arg("target").noconvert())
+      .def("start_at", &start_at, nb::arg("target").noconvert())
       .def("drop_unused_columns", [](Engine& e) { e.cache_.clear(); })
       .def("gram_columns", &gram_columns, nb::arg("which").noconvert())
       .def_prop_ro("members", [](const Engine& e) { return to_array(e.support_.members()); })

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -393,3 +394,63 @@ def test_stand_ins_are_the_best_swaps_of_each_variable(rng):
         np.testing.assert_allclose(rows["correlation"], expected, rtol=1e-8)
         cost = model.removal_cost[members.index(leaving)]
         np.testing.assert_allclose(cost, energy(rest) - base, rtol=1e-8)
+
+
+def questions(frontier):
+    """Return what can be asked of a frontier, by size."""
+    sizes = [int(size) for size in frontier.sizes[1:]]
+    return [
+        *((frontier.stand_ins, size, {}) for size in sizes),
+        *((frontier.neighbours, size, {"within": 0.3}) for size in sizes),
+    ]
+
+
+def test_the_same_question_gets_the_same_bits():
+    X, y, _ = make_collinear(60, 30, random_state=3)
+    first, second = (l0_frontier(X, y, max_size=12) for _ in range(2))
+    asked = questions(first)
+    answers = [ask(size, **options) for ask, size, options in asked]
+    rng = np.random.default_rng(0)
+    for place in rng.permutation(np.tile(np.arange(len(asked)), 3)):
+        ask, size, options = asked[place]
+        pd.testing.assert_frame_equal(ask(size, **options), answers[place], check_exact=True)
+    for place in rng.permutation(len(asked)):
+        ask, size, options = questions(second)[place]
+        pd.testing.assert_frame_equal(ask(size, **options), answers[place], check_exact=True)
+
+
+def test_threads_may_share_a_frontier():
+    X, y, _ = make_collinear(200, 300, random_state=1)
+    frontier = l0_frontier(X, y, max_size=10)
+    asked = questions(frontier)
+    answers = [ask(size, **options) for ask, size, options in asked]
+
+    def work(seed):
+        wrong = 0
+        for place in np.random.default_rng(seed).permutation(len(asked)):
+            ask, size, options = asked[place]
+            wrong += not ask(size, **options).equals(answers[place])
+            model = frontier.at(size=size)
+            wrong += model.support.size != size or not np.array_equal(
+                np.flatnonzero(model.coef), model.support
+            )
+        return wrong
+
+    with ThreadPoolExecutor(6) as pool:
+        assert sum(pool.map(work, range(12))) == 0
+
+
+def test_growing_while_others_ask():
+    X, y, _ = make_collinear(100, 60, random_state=1)
+    frontier = l0_frontier(X, y, max_size=3)
+
+    def ask(_):
+        model = frontier.at(size=3)
+        table = frontier.to_frame()
+        return model.support.size == 3 and len(table) == table.index[-1] + 1
+
+    with ThreadPoolExecutor(4) as pool:
+        growing = pool.submit(lambda: [frontier.grow(size) for size in range(4, 25)])
+        assert all(pool.map(ask, range(60)))
+        growing.result()
+    assert frontier.sizes[-1] == 24

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import threading
+from collections.abc import Callable
+from functools import wraps
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,16 +28,32 @@ if TYPE_CHECKING:
 __all__ = ["Frontier"]
 
 _PRICE = Interval(Real, 0, None, closed="left")
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 def _check_criterion(argument: str, name: str) -> None:
     check_parameters("Frontier", {argument: [StrOptions(set(CRITERIA))]}, **{argument: name})
 
 
+def _one_at_a_time(
+    method: Callable[Concatenate[Frontier, _P], _R],
+) -> Callable[Concatenate[Frontier, _P], _R]:
+    """Let one thread at a time ask: questions move the engine, and growing replaces the models."""
+
+    @wraps(method)
+    def locked(frontier: Frontier, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+        with frontier._lock:
+            return method(frontier, *args, **kwargs)
+
+    return locked
+
+
 class Frontier:
     """The best known subset of every size: made by :func:`l0_frontier`.
 
-    It can be pickled and copied; a copy knows its models, but has no data to grow on.
+    It can be pickled and copied; a copy knows its models, but has no data to grow on. Threads may
+    share it.
 
     Attributes
     ----------
@@ -54,6 +73,7 @@ class Frontier:
     """
 
     def __init__(self, growing: GrowingFrontier) -> None:
+        self._lock = threading.RLock()
         self._growing: GrowingFrontier | None = growing
         design = growing.problem.design
         self._n, self._yy, self._n_columns = design.weight, design.yy, design.columns
@@ -77,7 +97,13 @@ class Frontier:
         return self._growing
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_growing": None}
+        state = {**self.__dict__, "_growing": None}
+        del state["_lock"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lock = threading.RLock()
 
     def __repr__(self) -> str:
         return (
@@ -123,6 +149,7 @@ class Frontier:
         self._place(size)
         return self._hull.interval(size)
 
+    @_one_at_a_time
     def at(
         self, *, size: int | None = None, lam: float | None = None, criterion: str | None = None
     ) -> FrontierModel:
@@ -188,6 +215,7 @@ class Frontier:
             )
         return self._hull.size_at(price)
 
+    @_one_at_a_time
     def criterion(self, name: str) -> NDArray[np.float64]:
         """Return an information criterion for every size; the least is the best.
 
@@ -223,6 +251,7 @@ class Frontier:
             name, self._solutions.rss, self.sizes, self._n, self._n_columns, self._yy
         )
 
+    @_one_at_a_time
     def grow(self, max_size: int | None = None, *, lam: float | None = None) -> Frontier:
         """Extend the frontier, going on from what it knows.
 
@@ -260,6 +289,7 @@ class Frontier:
         self._read()
         return self
 
+    @_one_at_a_time
     def neighbours(
         self, size: int, within: float | None = None, *, lam: float | None = None
     ) -> pd.DataFrame:
@@ -308,7 +338,7 @@ class Frontier:
             lam = self._hull.edge_over(size) if ends is None else middle(*ends)
         if within is None:
             within = lam
-        growing.problem.engine.move_to(self.supports[place])
+        growing.problem.engine.start_at(self.supports[place])
         return neighbouring_models(
             growing.problem,
             float(self.energies[place]),
@@ -316,6 +346,7 @@ class Frontier:
             to_float("within", within),
         )
 
+    @_one_at_a_time
     def stand_ins(self, size: int, count: int = 3) -> pd.DataFrame:
         """List, for each variable of a model, those that could best take its place.
 
@@ -349,9 +380,10 @@ class Frontier:
         growing = self._with_data()
         many = Interval(Integral, 1, None, closed="left")
         check_parameters("Frontier.stand_ins", {"count": [many]}, count=count)
-        growing.problem.engine.move_to(self.supports[place])
+        growing.problem.engine.start_at(self.supports[place])
         return best_swaps(growing.problem, int(count))
 
+    @_one_at_a_time
     def to_frame(self) -> pd.DataFrame:
         """Tabulate the models, a row for each size.
 
