@@ -47,6 +47,7 @@ class Console:
         """Print a table whose first ``left`` columns are texts and the others numbers."""
         if self.quiet:
             return
+        headers = [clean(header) for header in headers]
         cells = [[clean(cell) for cell in row] for row in rows]
         if self._fancy:
             self._fancy_table(headers, cells, left)
@@ -67,11 +68,12 @@ class Console:
         from rich.table import Table
         from rich.text import Text
 
+        # Texts, not str: names may look like markup
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         for place, header in enumerate(headers):
-            table.add_column(header, justify="left" if place < left else "right")
+            table.add_column(Text(header), justify="left" if place < left else "right")
         for row in cells:
-            table.add_row(*(Text(cell) for cell in row))  # not str: names may look like markup
+            table.add_row(*(Text(cell) for cell in row))
         RichConsole().print(table)
 
     @contextlib.contextmanager
@@ -83,6 +85,9 @@ class Console:
         from rich.console import Console as RichConsole
         from rich.text import Text
 
-        status: Any = RichConsole(stderr=True).status(Text(words))
+        def shown(words: str) -> Text:
+            return Text(clean(words, 200))
+
+        status: Any = RichConsole(stderr=True).status(shown(words))
         with status:
-            yield lambda words: status.update(Text(words))
+            yield lambda words: status.update(shown(words))

@@ -6,6 +6,7 @@ Exit codes: 0 if all went well, 1 for bad data, 2 for bad usage.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
 from typing import Any
@@ -58,6 +59,10 @@ def app() -> None:
 
 def main() -> None:
     """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that has no such letter shows its number; that is no reason to stop.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     code = _run(sys.argv[1:])
     try:
         sys.stdout.flush()
@@ -83,7 +88,10 @@ def _run(arguments: list[str]) -> int:
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
-        error.show()
+        from ellzero.cli._console import clean
+
+        words = clean(error.format_message(), 2000)  # names of files are in it
+        click.UsageError(words, getattr(error, "ctx", None)).show()
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         return _fail("interrupted", 130)

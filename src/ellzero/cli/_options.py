@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["modelling_options", "output_path", "read_options", "reading_options", "table_options"]
+__all__ = ["modelling_options", "read_options", "reading_options", "table_options"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -28,27 +28,10 @@ def _check_mark(_: click.Context, __: click.Parameter, value: str | None) -> str
     return value
 
 
-def _check_output(_: click.Context, __: click.Parameter, value: Path | None) -> Path | None:
-    """See that a file can be there before hours of work, not after."""
-    if value is None or str(value) == "-":
-        return value
-    if value.is_dir():
-        raise click.BadParameter(f"{value} is a directory.")
-    if not value.absolute().parent.is_dir():
-        raise click.BadParameter(f"there is no directory {value.absolute().parent}.")
-    return value
-
-
 def _apply(decorators: list[Callable[[Any], Any]], command: _Command) -> _Command:
     for decorator in reversed(decorators):
         command = decorator(command)
     return command
-
-
-def output_path(*names: str, help: str) -> Callable[[_Command], _Command]:
-    """Return an option that names a file to write."""
-    kind = click.Path(path_type=Path)
-    return click.option(*names, type=kind, metavar="FILE", callback=_check_output, help=help)
 
 
 def reading_options(command: _Command) -> _Command:

@@ -11,14 +11,15 @@ from typing import Any
 import click
 
 from ellzero.cli._console import Console, clean
+from ellzero.cli._files import FileCommand, is_standard, output_path
 from ellzero.cli._load import load
-from ellzero.cli._options import output_path, reading_options, table_options
+from ellzero.cli._options import reading_options, table_options
 from ellzero.cli._select import show_columns, show_posterior, write_json
 
 __all__ = ["command"]
 
 
-@click.command("posterior")
+@click.command("posterior", cls=FileCommand)
 @table_options
 @click.option(
     "--expected-size", type=float, help="Variables expected beforehand.  [default: 10, or half]"
@@ -48,7 +49,7 @@ def command(**values: Any) -> None:
     Under a spike-and-slab prior: each coefficient is zero, or drawn from a slab.
     """
     json_path = values.pop("json")
-    console = Console(values.pop("quiet") or str(json_path) == "-")
+    console = Console(values.pop("quiet") or is_standard(json_path))
     asked = {key: values.pop(key) for key in ("expected_size", "slab", "solver")}
     size = asked["expected_size"]
     if size is not None and not 0 < size < math.inf:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 from ellzero.cli._console import Console
-from ellzero.cli._options import output_path, read_options, reading_options
+from ellzero.cli._files import FileCommand, output_path, write_output
+from ellzero.cli._options import read_options, reading_options
 
 __all__ = ["command"]
 
 
-@click.command("predict")
+@click.command("predict", cls=FileCommand)
 @click.argument("model", type=click.Path(path_type=Path))
 @click.argument("table", type=click.Path(path_type=Path))
 @output_path("--output", "-o", help="Write predictions here, not to standard output.")
@@ -38,7 +38,7 @@ def command(
     import numpy as np
 
     from ellzero.selection import load_model
-    from ellzero.tables import NumberColumn, read_table, write_aside
+    from ellzero.tables import NumberColumn, read_table
     from ellzero.tables._errors import listed
 
     linear = load_model(model)
@@ -53,11 +53,7 @@ def command(
     predicted = linear.predict(read)
     predicted[bad] = np.nan
     lines = ["prediction", *("" if np.isnan(v) else repr(float(v)) for v in predicted)]
-    text = "\n".join(lines) + "\n"
-    if output is None or str(output) == "-":
-        sys.stdout.write(text)
-    else:
-        write_aside(output, text)
+    write_output(output or Path("-"), "\n".join(lines) + "\n")
     truth = read.columns.get(linear.target)
     if isinstance(truth, NumberColumn):
         known = np.isfinite(truth.values) & np.isfinite(predicted)

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from ellzero.cli._console import Console
+from ellzero.cli._console import Console, clean
 
 __all__ = ["command"]
 
@@ -69,7 +69,8 @@ def command(parts: tuple[str, ...], out: Path, quiet: bool, resume: bool, **opti
             page = reproduce(parts or "all", out, resume=resume, progress=progress, **options)
     except KeyboardInterrupt:
         if not quiet and (out / "trials").is_dir():
-            print(f"Finished trials are in {out / 'trials'}: --resume goes on.", file=sys.stderr)
+            shown = clean(str(out / "trials"), 1000)
+            print(f"Finished trials are in {shown}: --resume goes on.", file=sys.stderr)
         raise
     if quiet:
         return
@@ -85,7 +86,7 @@ def command(parts: tuple[str, ...], out: Path, quiet: bool, resume: bool, **opti
             verdicts = ("confirmed", "better", "not confirmed")
             rows.append([name, *(str(found.count(verdict)) for verdict in verdicts)])
     console.table(["claims of the paper", "confirmed", "better", "not confirmed"], rows)
-    console.say(f"\nThe page is {page}")
+    console.say(f"\nThe page is {clean(str(page), 1000)}")
 
 
 @contextlib.contextmanager

@@ -11,7 +11,8 @@ from typing import Any
 import click
 
 from ellzero.cli._console import Console, clean
-from ellzero.cli._options import output_path, read_options, reading_options
+from ellzero.cli._files import FileCommand, is_standard, output_path, write_output
+from ellzero.cli._options import read_options, reading_options
 from ellzero.cli._select import write_json
 
 __all__ = ["command"]
@@ -32,7 +33,7 @@ def _number_or(words: tuple[str, ...], value: str, option: str, most: float) -> 
     return number
 
 
-@click.command("segment")
+@click.command("segment", cls=FileCommand)
 @click.argument("series", type=click.Path(path_type=Path))
 @click.option("--column", metavar="COLUMN", help="The column of values; not needed for only one.")
 @click.option("--time", metavar="COLUMN", help="Order and label the rows by this column.")
@@ -76,8 +77,9 @@ def command(ctx: click.Context, /, **values: Any) -> None:
 
     Between jumps the signal is constant, or decays. Missing values are gaps, which cost nothing.
     """
-    json_path, output, signal_path = (values.pop(k) for k in ("json", "output", "signal"))
-    console = Console(values.pop("quiet") or str(json_path) == "-")
+    outputs = [values.pop(key) for key in ("json", "output", "signal")]
+    json_path, output, signal_path = outputs
+    console = Console(values.pop("quiet") or any(map(is_standard, outputs)))
     lam = _number_or(("bic", "cv"), values["lam"], "--lam", math.inf)
     decay = _number_or(("estimate",), values["decay"], "--decay", 1)
     source = ctx.get_parameter_source("lam")
@@ -118,14 +120,14 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     _show(console, found, series, noise)
     if output is not None:
         _write_csv(output, *_segment_rows(found, series))
-        console.say(f"The segments are in {output}")
+        console.say(f"The segments are in {clean(str(output), 1000)}")
     if signal_path is not None:
         rows = [
             [series.label(i), "" if math.isnan(v) else repr(float(v)), repr(float(c))]
             for i, (v, c) in enumerate(zip(series.y, found.signal, strict=True))
         ]
         _write_csv(signal_path, [series.time or "index", series.name, "signal"], rows)
-        console.say(f"The signal is in {signal_path}")
+        console.say(f"The signal is in {clean(str(signal_path), 1000)}")
     if json_path is not None:
         write_json(_content(found, series, table, noise), json_path)
 
@@ -217,12 +219,10 @@ def _write_csv(path: Path, header: list[str], rows: list[list[str]]) -> None:
     import csv
     import io
 
-    from ellzero.tables import write_aside
-
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows([header, *rows])
-    write_aside(path, text.getvalue())
+    write_output(path, text.getvalue())
 
 
 def _show(console: Console, found: Any, series: _Series, noise: float) -> None:

@@ -11,18 +11,14 @@ from typing import Any
 import click
 
 from ellzero.cli._console import Console, clean
+from ellzero.cli._files import FileCommand, is_standard, output_path, write_output
 from ellzero.cli._load import load
-from ellzero.cli._options import (
-    modelling_options,
-    output_path,
-    reading_options,
-    table_options,
-)
+from ellzero.cli._options import modelling_options, reading_options, table_options
 
 __all__ = ["command"]
 
 
-@click.command("select")
+@click.command("select", cls=FileCommand)
 @table_options
 @modelling_options
 @click.option("--posterior", is_flag=True, help="Compute inclusion probabilities too.")
@@ -37,8 +33,9 @@ def command(ctx: click.Context, /, **values: Any) -> None:
 
     TABLE is a CSV file (also compressed), Parquet, Arrow or Stata's .dta.
     """
-    json_path, report_path, save_path = (values.pop(key) for key in ("json", "report", "save"))
-    console = Console(values.pop("quiet") or str(json_path) == "-")
+    outputs = [values.pop(key) for key in ("json", "report", "save")]
+    json_path, report_path, save_path = outputs
+    console = Console(values.pop("quiet") or any(map(is_standard, outputs)))
     _check_usage(ctx, values)
     typed = shlex.join(["ellzero", *sys.argv[1:]])
     table, settings = load(console, values)
@@ -49,7 +46,8 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     del table
     show_columns(console, data)
 
-    from ellzero.selection import save_model, select, summarise
+    from ellzero.selection import select, summarise
+    from ellzero.selection._model_file import model_text
 
     with console.progress("Choosing variables") as say:
         selection = select(data, settings, say)
@@ -57,13 +55,13 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         content = summarise(selection, typed)
     show_selection(console, content)
     if report_path is not None:
-        from ellzero.report import write_report
+        from ellzero.report import make_report
 
-        write_report(selection, content, report_path)
-        console.say(f"The report is in {report_path}")
+        write_output(report_path, make_report(selection, content))
+        console.say(f"The report is in {clean(str(report_path), 1000)}")
     if save_path is not None:
-        save_model(selection.linear, save_path)
-        console.say(f"The model is in {save_path}")
+        write_output(save_path, model_text(selection.linear))
+        console.say(f"The model is in {clean(str(save_path), 1000)}")
     if json_path is not None:
         write_json(content, json_path)
 
@@ -93,19 +91,15 @@ def write_json(content: dict[str, Any], path: Path) -> None:
     """Write results as JSON."""
     import json
 
-    from ellzero.tables import write_aside
-
     text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-    if str(path) == "-":
-        sys.stdout.write(text)
-    else:
-        write_aside(path, text)
+    write_output(path, text)
 
 
 def show_columns(console: Console, data: Any) -> None:
     """Show what each column was taken for, those left out first of all."""
     most = 25
-    console.say(f"{data.table.name}: {data.n_read:,} rows, {len(data.remarks)} columns\n")
+    name = clean(data.table.name, 1000)
+    console.say(f"{name}: {data.n_read:,} rows, {len(data.remarks)} columns\n")
     others = [remark for remark in data.remarks if remark.use != "predictor"]
     predictors = [remark for remark in data.remarks if remark.use == "predictor"]
     shown = [*others[:most], *predictors[:most]]

@@ -47,6 +47,11 @@ def save_model(model: LinearModel, path: Path) -> None:
     path : Path
         Where to.
     """
+    write_aside(path, model_text(model))
+
+
+def model_text(model: LinearModel) -> str:
+    """Return what `save_model` writes."""
     from ellzero import __version__
 
     content: dict[str, Any] = {
@@ -74,7 +79,7 @@ def save_model(model: LinearModel, path: Path) -> None:
         "fit": model.facts,
     }
     content["sha256"] = _checksum(content)
-    write_aside(path, json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def load_model(path: Path) -> LinearModel:

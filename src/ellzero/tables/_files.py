@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import stat
 import tempfile
 from pathlib import Path
 
@@ -40,18 +41,22 @@ def file_hash(path: Path) -> str:
 def write_aside(path: Path, content: str | bytes) -> None:
     """Write a file beside its place and rename it, so that it is there whole or not at all.
 
-    Text is written as UTF-8. A device such as /dev/stdout is written to as it is.
+    Whoever is killed in the middle leaves the file that was there before. Text is written as
+    UTF-8. A device or a pipe such as /dev/stdout is written to as it is.
     """
-    raw = content.encode("utf-8") if isinstance(content, str) else content
+    # Bytes of a file name that are no UTF-8 are escaped, as JSON escapes them too.
+    raw = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     try:
-        if path.is_dir():
+        mode = _mode(path)
+        if mode is not None and stat.S_ISDIR(mode):
             raise DataError(f"{path} is a directory: nothing can be written there.")
-        if path.exists() and not path.is_file():
-            with path.open("wb") as device:
+        if mode is not None and (_is_open(path) or not stat.S_ISREG(mode)):
+            with path.open("ab") as device:
                 device.write(raw)
             return
-        target = path.resolve()  # so that a link stays a link
-        handle, aside = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        target = Path(os.path.realpath(path))  # so that a link stays a link
+        # Cut, since a name of the greatest length has no room for more
+        handle, aside = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(raw)
@@ -59,12 +64,39 @@ def write_aside(path: Path, content: str | bytes) -> None:
                 os.fsync(file.fileno())
             _keep_mode(target, aside)
             os.replace(aside, target)
+            _sync_folder(target.parent)
         except BaseException:
             with contextlib.suppress(OSError):
                 os.unlink(aside)
             raise
     except OSError as error:
         raise DataError(f"{path} can't be written: {_reason(error)}.") from None
+
+
+def _mode(path: Path) -> int | None:
+    """Return what a path leads to; None if to nothing yet."""
+    try:
+        return os.stat(path).st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _is_open(path: Path) -> bool:
+    """Whether a path is another name of what this process has open, be it a file or not."""
+    return os.path.dirname(os.path.abspath(path)) in ("/dev/fd", "/proc/self/fd") or str(path) in (
+        "/dev/stdout",
+        "/dev/stderr",
+    )
+
+
+def _sync_folder(folder: Path) -> None:
+    """Have the new name of a file on the disk too, where the system can."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _keep_mode(target: Path, aside: str) -> None:
