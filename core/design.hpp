@@ -6,7 +6,7 @@
 // prepared, a design gives columns of G = Z'Z, all of Z'y and y'y.
 //
 // A column whose spread is down to rounding is all zero: G_jj = 0, and it can't be told from the
-// intercept.
+// intercept. So is such a y: y'y = 0 and Z'y = 0.
 #pragma once
 
 #include <cmath>
@@ -70,7 +70,7 @@ class Design {
   double weight = 0;  // n, or the sum of the weights
 
  protected:
-  // Takes the moments of column j as the user gave it, divided by 2^exponent.
+  // Takes the moments of column j as the user gave it, divided by 2^exponent; y'y is known.
   void set_column(Index j, const Moments& m, int exponent) {
     const double norm = std::sqrt(m.xx);
     // Rounding leaves a constant column with a spread of an ulp or so of its mean.
@@ -81,7 +81,7 @@ class Design {
     mean[j] = std::ldexp(m.mean_x, exponent);
     const bool dead = !(norm > rounding * std::sqrt(m.weight)) || !std::isfinite(inverse);
     inverse_scale[j] = dead ? 0 : inverse;
-    zy[j] = dead ? 0 : m.xy / norm;
+    zy[j] = dead || yy == 0 ? 0 : m.xy / norm;
   }
 
   void resize(Index p) {

@@ -81,7 +81,8 @@ class RowDesign : public Design {
     for (Index r = 0; r < rows_; ++r) {
       if (!weights_ || weights_[r] > 0) farthest = std::max(farthest, std::fabs(y_[r] - mean_y));
     }
-    if (yy < 1e-290 && farthest > rounding) throw ResponseOutOfRange(farthest > 1);
+    // Of squares that underflow nothing is known, so that each row has to be within rounding.
+    if (total.xx < 1e-290 && farthest > rounding) throw ResponseOutOfRange(farthest > 1);
     response_.resize(rows_);
     if (weights_) root_weight_.resize(rows_);
     for (Index r = 0; r < rows_; ++r) {

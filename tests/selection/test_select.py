@@ -178,3 +178,11 @@ def test_what_can_be_wrong(rng, settings, words):
     x = rng.normal(size=30)
     with pytest.raises(DataError, match=words):
         run(table_of(x=x, t=["u", "v", "w"] * 10, y=x), **settings)
+
+
+def test_a_target_that_is_constant_up_to_rounding(rng):
+    y = np.full(200, 1e7)
+    y[::50] += 20 * np.spacing(1e7)
+    columns = {"x": NumberColumn("x", rng.normal(size=200)), "y": NumberColumn("y", y)}
+    with pytest.raises(DataError, match="'y' is the same in all rows, up to rounding"):
+        prepare(Table(columns, 200, "t", ""), Settings("y"))

@@ -120,10 +120,7 @@ def prepare(table: Table, settings: Settings) -> Data:
         weights = weights * (len(weights) / weights.sum())
     if len(y) < 2:
         raise DataError("--test-share leaves one row to fit on: at least two are needed.")
-    if y.min() == y.max():
-        raise DataError(
-            f"The target {settings.target!r} is the same in all rows: nothing to explain."
-        )
+    _check_spread(y, weights, settings.target)
     return Data(
         table, y, weights, groups, times, plan, remarks, held_out, n_read, [*notes, *plan.notes]
     )
@@ -194,6 +191,19 @@ def _response(column: Column) -> _Floats:
     if np.isinf(column.values).any():
         raise DataError(f"The target {column.name!r} has infinite values.")
     return np.ascontiguousarray(column.values)
+
+
+def _check_spread(y: _Floats, weights: _Floats | None, name: str) -> None:
+    if y.min() == y.max():
+        raise DataError(f"The target {name!r} is the same in all rows: nothing to explain.")
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = np.average(y, weights=weights)
+        spread = np.sqrt(np.average((y - mean) ** 2, weights=weights))
+    # What the core takes for rounding of the mean
+    if 0 < spread <= 8 * np.finfo(float).eps * abs(mean):
+        raise DataError(
+            f"The target {name!r} is the same in all rows, up to rounding: nothing to explain."
+        )
 
 
 def _weights(table: Table, settings: Settings) -> _Floats | None:
