@@ -168,16 +168,23 @@ def test_repeats_are_those_that_correlate_perfectly(seed, p, n):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions are those of POSIX")
-def test_writing_keeps_what_was_there_if_it_fails(tmp_path):
+def fail(*_):
+    raise OSError(28, "The disk is full")
+
+
+def test_writing_keeps_what_was_there_if_it_fails(tmp_path, monkeypatch):
     path = tmp_path / "out.txt"
     write_aside(path, "first")
     path.chmod(0o640)
     write_aside(path, "second")
     assert path.read_text() == "second"
     assert path.stat().st_mode & 0o777 == 0o640
-    with pytest.raises(UnicodeEncodeError):
-        write_aside(path, "third \udc80")
+    with monkeypatch.context() as patch, pytest.raises(DataError, match="full"):
+        patch.setattr(os, "fsync", fail)
+        write_aside(path, "third")
     assert path.read_text() == "second"
+    write_aside(path, "a byte that is no letter: \udc80")
+    assert path.read_text() == "a byte that is no letter: \\udc80"
     assert [p.name for p in tmp_path.iterdir()] == ["out.txt"]
     with pytest.raises(DataError, match="is a directory"):
         write_aside(tmp_path, "x")

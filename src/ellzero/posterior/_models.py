@@ -83,11 +83,11 @@ def credible_sets(
     elsewhere, by more than chance among ``n_draws`` draws explains. A set that does not reach the
     level is dropped, its first column set aside. ``inclusion`` are the columns' probabilities.
     """
-    inside = np.zeros((len(models.supports), len(inclusion)), dtype=bool)
-    for row, support in enumerate(models.supports):
-        inside[row, support] = True
-    columns = np.flatnonzero(inside.any(axis=0))
-    inside, mass = inside[:, columns], models.mass / models.mass.sum()
+    # Models are few of their columns: the places of these, not a table of all
+    sizes = [len(support) for support in models.supports]
+    row = np.repeat(np.arange(len(sizes)), sizes)
+    columns, column = np.unique(np.concatenate(models.supports), return_inverse=True)
+    inside = _Inside(row, column.reshape(-1), models.mass / models.mass.sum())
     inclusion = inclusion[columns]
     available = np.ones(columns.size, dtype=bool)
     found = []
@@ -97,13 +97,14 @@ def credible_sets(
             break
         if not available[first]:
             continue
-        members, covered = [first], inside[:, first].copy()
-        while (probability := float(mass @ covered)) < level:
-            comer = _stand_in(inside, mass, covered, available, members, n_draws)
+        members, covered = [first], np.zeros(len(sizes), dtype=bool)
+        covered[inside.models_with(first)] = True
+        while (probability := float(inside.mass @ covered)) < level:
+            comer = _stand_in(inside, covered, available, members, n_draws)
             if comer is None:
                 break
             members.append(comer)
-            covered |= inside[:, comer]
+            covered[inside.models_with(comer)] = True
         if probability >= level:
             available[members] = False
             ranked = sorted(members, key=lambda j: -inclusion[j])
@@ -111,18 +112,37 @@ def credible_sets(
     return found
 
 
+class _Inside(NamedTuple):
+    """Which columns are in which models: pairs of these, and the mass of each model."""
+
+    row: NDArray[np.int64]
+    column: NDArray[np.int64]
+    mass: NDArray[np.float64]
+
+    def models_with(self, column: int) -> NDArray[np.int64]:
+        """Return the models that a column is in."""
+        return self.row[np.flatnonzero(self.column == column)]
+
+    def mass_by_column(self, among: NDArray[np.bool_], n_columns: int) -> NDArray[np.float64]:
+        """Return for each column the mass of those models among some that it is in."""
+        chosen = among[self.row]
+        weights = self.mass[self.row[chosen]]
+        masses: NDArray[np.float64] = np.zeros(n_columns)
+        np.add.at(masses, self.column[chosen], weights)
+        return masses
+
+
 def _stand_in(
-    inside: NDArray[np.bool_],
-    mass: NDArray[np.float64],
+    inside: _Inside,
     covered: NDArray[np.bool_],
     available: NDArray[np.bool_],
     members: list[int],
     n_draws: float,
 ) -> int | None:
-    outside = float(mass[~covered].sum())
-    where_out = mass[~covered] @ inside[~covered]
+    outside = float(inside.mass[~covered].sum())
+    where_out = inside.mass_by_column(~covered, available.size)
     share_out = where_out / outside
-    share_in = (mass[covered] @ inside[covered]) / (1 - outside)
+    share_in = inside.mass_by_column(covered, available.size) / (1 - outside)
     allowed = available.copy()
     allowed[members] = False
     best = int(np.argmax(np.where(allowed, where_out, -1.0)))

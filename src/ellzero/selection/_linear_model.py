@@ -81,9 +81,11 @@ class LinearModel:
             )
         bad = np.zeros(table.n_rows, dtype=bool)
         words = []
+        texts = frozenset(self.texts)
+        numbers = frozenset(f.column for f in self.features if f.kind == "number")
         for name in self.columns:
             column = table.columns[name]
-            if name in self.texts:
+            if name in texts:
                 if isinstance(column, NumberColumn):
                     column = table.columns[name] = column.as_text()
                 if not isinstance(column, TextColumn):
@@ -100,7 +102,7 @@ class LinearModel:
                         f"{int(rows.sum()):,} rows"
                     )
                     bad |= rows
-            elif not isinstance(column, NumberColumn) and self._needs_numbers(name):
+            elif not isinstance(column, NumberColumn) and name in numbers:
                 levels = _levels(column)
                 example = f" (such as {levels[0]!r})" if levels else ""
                 raise DataError(
@@ -118,9 +120,6 @@ class LinearModel:
                 f"{table.name}: {'; '.join(words[:5])}. With --lenient such rows get no prediction."
             )
         return bad, words
-
-    def _needs_numbers(self, name: str) -> bool:
-        return any(f.kind == "number" and f.column == name for f in self.features)
 
 
 def _levels(column: Any) -> list[str] | None:

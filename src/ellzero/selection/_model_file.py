@@ -171,13 +171,15 @@ def _read(content: dict[str, Any]) -> LinearModel:
         features.append(_read_feature(entry, place, features))
         coefficients.append(_number(entry["coefficient"], "a coefficient"))
         means.append(_number(entry["mean"], "a mean"))
+    known: dict[str, frozenset[str]] = {}
     for name, levels in content["levels"].items():
         valid = isinstance(levels, list) and all(isinstance(level, str) for level in levels)
         _require(valid, f"the levels of {name!r} must be texts")
+        known[name] = frozenset(levels)
     for feature in features:
         if feature.kind == "level":
-            known = content["levels"].get(feature.column, [])
-            _require(feature.level in known, f"{feature.name!r} has no such level")
+            found = feature.level in known.get(feature.column, ())
+            _require(found, f"{feature.name!r} has no such level")
     return LinearModel(
         target=_text(content["target"], "target"),
         intercept=_number(content["intercept"], "intercept"),

@@ -89,8 +89,9 @@ def prepare(table: Table, settings: Settings) -> Data:
     _check_roles(table, settings)
     keep = (*settings.keep, *(name for name in settings.force if name in table.columns))
     remarks = judge_columns(table, settings.roles, categorical=settings.categorical, keep=keep)
+    forced = frozenset(settings.force)
     for remark in remarks:
-        if remark.use == "left out" and remark.name in settings.force:
+        if remark.use == "left out" and remark.name in forced:
             raise DataError(f"--force: column {remark.name!r} can't be used: {remark.details}.")
     n_read = table.n_rows
     notes: list[str] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -194,10 +195,9 @@ def make_design(
             if place != j:
                 X[:, place] = X[:, j]
         X = X[:, : len(kept)]
-        constant = [features.names[j] for j, i in repeats.items() if i < 0]
-        same = [
-            f"{features.names[j]} (as {features.names[i]})" for j, i in repeats.items() if i >= 0
-        ]
+        names = features.names
+        constant = [names[j] for j, i in repeats.items() if i < 0]
+        same = [f"{names[j]} (as {names[i]})" for j, i in repeats.items() if i >= 0]
         if constant:
             data.notes.append(f"Left out, since constant: {_some(constant)}.")
         if same:
@@ -230,12 +230,16 @@ def _check_memory(n: int, p: int) -> None:
 
 def _resolve_forced(names: tuple[str, ...], features: list[Feature]) -> NDArray[np.int64]:
     """Find features by their own name, or all that are made of a column."""
+    if not names:
+        return np.empty(0, dtype=np.int64)
+    by_name, by_column = defaultdict(list), defaultdict(list)
+    for j, feature in enumerate(features):
+        by_name[feature.name].append(j)
+        if feature.kind in ("number", "level"):
+            by_column[feature.column].append(j)
     forced: list[int] = []
     for name in names:
-        found = [j for j, feature in enumerate(features) if feature.name == name]
-        found = found or [
-            j for j, f in enumerate(features) if f.column == name and f.kind in ("number", "level")
-        ]
+        found = by_name.get(name) or by_column.get(name)
         if not found:
             known = listed([feature.name for feature in features], 8)
             raise DataError(f"--force names {name!r}, which is not among the features: {known}.")

@@ -89,6 +89,11 @@ class TextColumn(Column):
     codes: NDArray[np.int32]
     levels: list[str] | None
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The number of each level."""
+        return {level: code for code, level in enumerate(self.levels or [])}
+
     @property
     def missing(self) -> NDArray[np.bool_]:
         """Which rows have no value."""
@@ -117,7 +122,7 @@ class _Growing:
     """
 
     def __init__(self, dtype: Any) -> None:
-        self._array = np.empty(1024, dtype=dtype)
+        self._array = np.empty(0, dtype=dtype)  # the first batch may be all there is
         self._length = 0
 
     def append(self, values: NDArray[Any]) -> None:
@@ -218,7 +223,8 @@ def _numbers(array: Any) -> NDArray[np.float64]:
         return np.full(len(array), np.nan)
     if pa.types.is_boolean(kind):
         array = array.cast(pa.int8())
-    array = array.cast(pa.float64(), safe=False)
+    if not pa.types.is_float64(kind):
+        array = array.cast(pa.float64(), safe=False)
     return _to_numpy(array, np.float64, np.nan)
 
 

@@ -15,7 +15,10 @@ from ellzero.tables._errors import DataError
 __all__ = ["CSVTypes", "TypeMismatchError", "open_csv"]
 
 _BLOCK = 1 << 22
+# A row has to fit into a block: room for so many bytes a field.
+_FIELD = 100
 _HEAD = 1 << 20
+_LONGEST_HEAD = 1 << 26
 _DELIMITERS = ",;\t|"
 _COMPRESSED = {".gz", ".bz2", ".zst"}
 
@@ -107,7 +110,7 @@ class CSVTypes:
                 read_options=arrow_csv.ReadOptions(
                     column_names=self.names,
                     skip_rows=self._header_lines,
-                    block_size=_BLOCK,
+                    block_size=max(_BLOCK, _FIELD * len(self.names)),
                     encoding=self._encoding,
                 ),
                 parse_options=arrow_csv.ParseOptions(
@@ -196,48 +199,61 @@ def open_csv(
     text: Collection[str],
 ) -> CSVTypes:
     """Read the header of a text file."""
-    head = _head(path, encoding)
-    if not head.strip():
-        raise DataError(f"{path} is empty.")
-    if "\0" in head:
-        raise DataError(f"{path} is not a text file (it has zero bytes in it).")
-    if delimiter is None:
-        delimiter = _find_delimiter(head)
-    if delimiter == decimal:
-        raise DataError(f"The delimiter and the decimal point are both {decimal!r}.")
-    reader = csv.reader(io.StringIO(head, newline=""), delimiter=delimiter)
+    size = _HEAD
+    while True:
+        head, whole = _head(path, encoding, size)
+        if not head.strip():
+            raise DataError(f"{path} is empty.")
+        if "\0" in head:
+            raise DataError(f"{path} is not a text file (it has zero bytes in it).")
+        mark = _find_delimiter(head) if delimiter is None else delimiter
+        if mark == decimal:
+            raise DataError(f"The delimiter and the decimal point are both {decimal!r}.")
+        header, lines, ended = _header(path, head, mark)
+        if whole or ended:
+            break
+        if size >= _LONGEST_HEAD:
+            raise DataError(f"{path}: its first line does not end within {size:,} bytes.")
+        size *= 4
+    names = [name.strip() for name in header]
+    names = [name or f"(unnamed {place})" for place, name in enumerate(names, 1)]
+    return CSVTypes(path, names, lines, mark, encoding, decimal, na, text)
+
+
+def _header(path: Path, head: str, delimiter: str) -> tuple[list[str], int, bool]:
+    """Return the fields of the header, its lines, and whether its end was seen."""
+    stream = io.StringIO(head, newline="")
+    reader = csv.reader(stream, delimiter=delimiter)
     try:
         header = next(row for row in reader if row)
     except (StopIteration, csv.Error):
         raise DataError(f"{path} has no header.") from None
-    names = [name.strip() for name in header]
-    names = [name or f"(unnamed {place})" for place, name in enumerate(names, 1)]
-    return CSVTypes(path, names, reader.line_num, delimiter, encoding, decimal, na, text)
+    return header, reader.line_num, stream.tell() < len(head)
 
 
-def _head(path: Path, encoding: str) -> str:
-    """Return the beginning of the file, up to the end of some line."""
+def _head(path: Path, encoding: str, size: int) -> tuple[str, bool]:
+    """Return the beginning of the file, and whether that is all."""
     openers = {".gz": gzip.open}
     try:
         if path.suffix.lower() in openers:
             with openers[path.suffix.lower()](path, "rb") as file:
-                raw = file.read(_HEAD)
+                raw = file.read(size)
         elif path.suffix.lower() in (".bz2", ".zst"):
             import pyarrow as pa
 
             with pa.input_stream(str(path)) as file:
-                raw = file.read(_HEAD)
+                raw = file.read(size)
         else:
             with path.open("rb") as file:
-                raw = file.read(_HEAD)
+                raw = file.read(size)
     except (OSError, EOFError) as error:
         raise DataError(f"{path} can't be read: {error}.") from None
     try:
-        text = raw.decode(encoding, errors="ignore" if len(raw) == _HEAD else "strict")
+        text = raw.decode(encoding, errors="ignore" if len(raw) == size else "strict")
     except UnicodeDecodeError:
         hint = " : try --encoding latin-1" if encoding.lower().startswith("utf") else ""
         raise DataError(f"{path} is not written in {encoding}{hint}.".replace(" :", ":")) from None
-    return text.removeprefix("\ufeff")
+    return text.removeprefix("\ufeff"), len(raw) < size
 
 
 def _find_delimiter(head: str) -> str:

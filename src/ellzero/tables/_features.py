@@ -127,8 +127,7 @@ def _values(feature: Feature, column: Column, rows: _Rows | None) -> _Floats:
         return indicator
     if feature.kind == "level":
         assert isinstance(column, TextColumn)
-        assert column.levels is not None
-        code = column.levels.index(feature.level) if feature.level in column.levels else -2
+        code = column.places.get(feature.level, -2)
         codes = column.codes if rows is None else column.codes[rows]
         level: _Floats = np.where(codes < 0, np.nan, np.where(codes == code, 1.0, 0.0))
         return level
@@ -159,8 +158,9 @@ def repeated_columns(X: _Floats, first: int) -> dict[int, int]:
     order = [int(j) for j in np.argsort(marks[:, 0], kind="stable") if norms[j] > 0]
     near = 1e-7 * np.sqrt(n)
     for place, j in enumerate(order):
-        for i in order[place + 1 :]:
-            if marks[i, 0] - marks[j, 0] > near:
+        for later in range(place + 1, len(order)):
+            i = order[later]
+            if j in repeats or marks[i, 0] - marks[j, 0] > near:
                 break
             early, late = min(i, j), max(i, j)
             if late < first or late in repeats or early in repeats:

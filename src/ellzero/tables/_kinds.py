@@ -83,8 +83,9 @@ def judge_columns(
             table.columns[name] = column.as_text()
         elif isinstance(column, DateColumn):
             raise DataError(f"Column {name!r} holds dates: --categorical is for levels.")
+    levels, kept = frozenset(categorical), frozenset(keep)
     return [
-        _judge(column, roles.get(name), name in categorical, name in keep)
+        _judge(column, roles.get(name), name in levels, name in kept)
         for name, column in table.columns.items()
     ]
 

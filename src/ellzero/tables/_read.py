@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -105,12 +106,18 @@ def read_table(
     """
     check_file(path)
     options = options or ReadOptions()
+    # Sets throughout: a table may have a hundred thousand columns.
+    dropped, text = dict.fromkeys(drop), frozenset(text)
     names, attempts = _open(path, options, text)
-    repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise DataError(f"{path}: more than one column is called {listed(repeated)}.")
-    _check_names(path, "--drop", drop, names)
-    kept = [name for name in names if name not in drop and (only is None or name in only)]
+    every = frozenset(names)
+    unknown = [name for name in dropped if name not in every]
+    if unknown:
+        raise DataError(f"{path} has no column {listed(unknown)}, which --drop names.")
+    wanted = every if only is None else frozenset(only)
+    kept = [name for name in names if name in wanted and name not in dropped]
     if only is None and not kept:
         raise DataError(f"{path} has no columns.")
     for types in attempts:
@@ -120,14 +127,8 @@ def read_table(
     else:
         raise DataError(f"{path}: the types of its columns change from row to row.")
     columns, n_rows = gathered
-    unread = tuple(name for name in names if name not in kept)
+    unread = tuple(name for name in names if name not in columns)
     return Table(columns, n_rows, str(path), file_hash(path), unread)
-
-
-def _check_names(path: Path, option: str, wanted: Iterable[str], names: list[str]) -> None:
-    unknown = [name for name in wanted if name not in names]
-    if unknown:
-        raise DataError(f"{path} has no column {listed(unknown)}, which {option} names.")
 
 
 class _Attempt:
