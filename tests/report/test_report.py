@@ -1,5 +1,7 @@
 import base64
+import dataclasses
 import hashlib
+import json
 import re
 from html.parser import HTMLParser
 
@@ -7,11 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pages import report
+from pages import hostile_table, report
 
+from ellzero._shown import shown
+from ellzero.report import make_report
 from ellzero.report._format import number, percent, plural, signed
 from ellzero.report._svg import Axis, Canvas, linear_ticks, log_ticks
-from ellzero.tables import NumberColumn, Table, example_table
+from ellzero.selection import Settings, prepare, select, summarise
+from ellzero.tables import NumberColumn, Table, TextColumn, example_table
 
 
 class Reader(HTMLParser):
@@ -39,6 +44,46 @@ def test_names_are_text(hostile):
     assert "{{ 7 * 7 }}" in text
     assert "ellzero select 'a </script> b' --target y" in text
     assert not [a for a in page.attributes if a[1].startswith("on")]
+
+
+# Escape, NUL, bell, carriage return, a C1 control, marks of direction
+ODD = "\x1b[31m \x00 \a \r \x9b1m \u202e \u2066 \u200f \u2028 \ufeff"
+
+
+def test_what_could_do_more_than_be_read_is_written_out():
+    table = hostile_table()
+    columns = {}
+    for name, column in table.columns.items():
+        odd = name if name == "y" else f"{ODD}{name}"
+        columns[odd] = dataclasses.replace(column, name=odd)
+        if isinstance(column, TextColumn):
+            columns[odd].levels = [f"{level}{ODD}" for level in column.levels]
+    columns[f"y{ODD}"] = dataclasses.replace(columns.pop("y"), name=f"y{ODD}")
+    asked = Settings(f"y{ODD}", posterior=True, interactions=True)
+    odd_table = dataclasses.replace(table, columns=columns, name=f"t{ODD}")
+    chosen = select(prepare(odd_table, asked), asked)
+    content = summarise(chosen, f"ellzero select {ODD}")
+    page = make_report(chosen, content)
+    text = " ".join([*Reader(page).text, *json_texts(page)])
+    for char in ODD:
+        assert char.isprintable() or char not in page
+        assert char.isprintable() or repr(char)[1:-1] in text
+        assert char.isprintable() or char not in text
+    # What is for programs keeps the names as they are
+    assert content["target"] == f"y{ODD}"
+    assert any(v["name"].startswith(ODD) for v in content["model"]["variables"])
+
+
+def json_texts(page):
+    """Return the texts that the page's script shows."""
+    found = re.search(r'id="steps">(.*?)</script>', page, re.DOTALL).group(1)
+    return [v[0] for step in json.loads(found) for v in step["variables"]]
+
+
+def test_letters_of_all_scripts_stay():
+    persian, woman = "\u0645\u06cc\u200c\u062e", "\U0001f469\u200d\U0001f52c"
+    for text in ("naïve", "größe (m²)", "年齢\u3000(歳)", persian, woman, "a\xa0b", "\\x1b"):
+        assert shown(text) == text
 
 
 def test_nothing_is_asked_of_the_network(hostile):

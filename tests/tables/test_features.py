@@ -179,9 +179,10 @@ def test_writing_keeps_what_was_there_if_it_fails(tmp_path, monkeypatch):
     write_aside(path, "second")
     assert path.read_text() == "second"
     assert path.stat().st_mode & 0o777 == 0o640
-    with monkeypatch.context() as patch, pytest.raises(DataError, match="full"):
+    with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", fail)
-        write_aside(path, "third")
+        with pytest.raises(DataError, match="full"):
+            write_aside(path, "third")
     assert path.read_text() == "second"
     write_aside(path, "a byte that is no letter: \udc80")
     assert path.read_text() == "a byte that is no letter: \\udc80"

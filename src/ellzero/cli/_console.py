@@ -7,13 +7,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ellzero._shown import shown
+
 __all__ = ["Console", "clean"]
 
 
 def clean(text: str, most: int = 60) -> str:
     """Make a text from a file safe to print: no control characters, not too long."""
-    shown = "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
-    return shown if len(shown) <= most else shown[: most - 3] + "..."
+    words = shown(text)
+    return words if len(words) <= most else words[: most - 3] + "..."
 
 
 class Console:
@@ -85,9 +87,6 @@ class Console:
         from rich.console import Console as RichConsole
         from rich.text import Text
 
-        def shown(words: str) -> Text:
-            return Text(clean(words, 200))
-
-        status: Any = RichConsole(stderr=True).status(shown(words))
+        status: Any = RichConsole(stderr=True).status(Text(clean(words, 200)))
         with status:
-            yield lambda words: status.update(shown(words))
+            yield lambda words: status.update(Text(clean(words, 200)))

@@ -11,6 +11,7 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from ellzero._shown import shown
 from ellzero._spread import spread_out
 from ellzero.report._format import number
 from ellzero.report._svg import Axis, Canvas, linear_ticks, log_ticks
@@ -201,6 +202,7 @@ def _name_sizes(
 
 
 def _cut(name: str, most: int) -> str:
+    name = shown(name)  # before it is cut: what is written out is longer
     return name if len(name) <= most else name[: most - 1] + "…"
 
 

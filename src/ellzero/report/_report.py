@@ -11,6 +11,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ellzero._shown import shown
 from ellzero.report._charts import (
     both_widths,
     draw_bar,
@@ -66,7 +67,9 @@ def make_report(selection: Selection, content: dict[str, Any]) -> str:
     here = files("ellzero.report")
     style = (here / "style.css").read_text(encoding="utf-8")
     script = (here / "script.js").read_text(encoding="utf-8")
-    environment = Environment(autoescape=True, undefined=StrictUndefined, lstrip_blocks=True)
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, lstrip_blocks=True, finalize=_readable
+    )
     environment.filters.update(number=number, percent=percent, plural=plural, signed=signed)
     template = environment.from_string((here / "template.html").read_text(encoding="utf-8"))
     seed = content["seed"]
@@ -97,6 +100,11 @@ def make_report(selection: Selection, content: dict[str, Any]) -> str:
     )
 
 
+def _readable(value: Any) -> Any:
+    """Take out of texts what could do more than be read; the page's own parts are no such texts."""
+    return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
 def policy_hash(text: str) -> str:
     """Return what a page's security policy knows a style sheet or a script by."""
     digest = hashlib.sha256(text.encode("utf-8")).digest()
@@ -125,7 +133,7 @@ def _steps(path: list[dict[str, Any]]) -> list[dict[str, Any]]:
             "intercept": number(step["intercept"]),
             "variables": [
                 [
-                    v["name"],
+                    shown(v["name"]),
                     number(v["coefficient"]),
                     signed(v["standardised"]),
                     percent(v["r2_lost"]),

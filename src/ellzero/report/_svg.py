@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 from markupsafe import Markup, escape
 
+from ellzero._shown import shown
+
 __all__ = ["Axis", "Canvas", "linear_ticks", "log_ticks"]
 
 
@@ -80,7 +82,7 @@ class Canvas:
             for key, value in attributes.items()
             if value is not None
         )
-        inside = "" if text is None else escape(text)
+        inside = "" if text is None else escape(shown(text))
         self._parts.append(f"<{name}{pairs}>{inside}</{name}>")
 
     def text(self, x: float, y: float, text: str, kind: str = "", anchor: str = "start") -> None:
@@ -134,7 +136,7 @@ class Canvas:
 
     def finish(self, kind: str) -> Markup:
         """Return the drawing."""
-        title = escape(self.title)
+        title = escape(shown(self.title))
         return Markup(
             f'<svg class="{kind}" viewBox="0 0 {self.width} {self.height}" role="img" '
             f'aria-label="{title}"><title>{title}</title>{"".join(self._parts)}</svg>'
