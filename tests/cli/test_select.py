@@ -1,6 +1,7 @@
 import json
 import os
 import pty
+import re
 import resource
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import time
 import pytest
 from command import COMMAND, ellzero
 
+from ellzero.selection._model_file import _checksum
 from ellzero.tables import EXAMPLES
 
 
@@ -110,6 +112,28 @@ def test_predictions_that_cannot_be(chosen, people, tmp_path):
     cut.write_bytes(model.read_bytes()[:200])
     result = ellzero("predict", cut, people)
     assert (result.code, "not whole JSON" in result.err) == (1, True)
+
+
+def test_absurd_predictions_are_no_predictions(chosen, people, tmp_path):
+    content = json.loads((chosen[0] / "model.json").read_text())
+    for feature in content["features"]:
+        feature["coefficient"] = 1e308
+    content["sha256"] = _checksum({k: v for k, v in content.items() if k != "sha256"})
+    (tmp_path / "absurd.json").write_text(json.dumps(content))
+    result = ellzero("predict", tmp_path / "absurd.json", people)
+    assert (result.code, result.out) == (1, "")
+    assert "the prediction is no finite number in 120 rows" in result.err
+    assert result.err.count("\n") == 1
+    result = ellzero("predict", tmp_path / "absurd.json", people, "--lenient")
+    assert (result.code, result.out) == (0, "prediction\n" + "\n" * 120)
+    assert "no finite number in 120 rows" in result.err
+    # A square of what is left would be no number, but the error is one
+    content["features"] = [{**f, "coefficient": 1e300} for f in content["features"]]
+    content["sha256"] = _checksum({k: v for k, v in content.items() if k != "sha256"})
+    (tmp_path / "absurd.json").write_text(json.dumps(content))
+    result = ellzero("predict", tmp_path / "absurd.json", people)
+    assert (result.code, "inf" in result.out) == (0, False)
+    assert re.search(r"root mean squared error \d\.\d+e\+30\d on 120 rows", result.err)
 
 
 @pytest.mark.parametrize(

@@ -122,3 +122,31 @@ def test_nonsense(tmp_path, text):
     (tmp_path / "m.json").write_text(text)
     with pytest.raises(DataError, match=r"not whole JSON|not a model"):
         load_model(tmp_path / "m.json")
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (["features", 0, "coefficient"], 1e308),
+        (["features", 3, "coefficient"], -1e308),
+        (["features", 1, "mean"], -1.7e308),
+        (["intercept"], 1.7e308),
+    ],
+)
+def test_predictions_that_overflow_are_an_error(tmp_path, model, path, value):
+    file = tmp_path / "m.json"
+    save_model(model, file)
+    content = json.loads(file.read_text(encoding="utf-8"))
+    change(content, path, value)
+    change(content, ["features", 1, "coefficient"], 1e308)
+    content["sha256"] = _checksum({k: v for k, v in content.items() if k != "sha256"})
+    file.write_text(json.dumps(content))
+    absurd = load_model(file)
+    codes = np.array([1, 0], dtype=np.int32)
+    x = NumberColumn("x", np.array([1e8, np.nan]))
+    table = Table({"x": x, "c": TextColumn("c", codes, ["u", "ü"])}, 2, "t", "")
+    with pytest.raises(DataError, match=r"t: the prediction is no finite number in \d row"):
+        absurd.predict_checked(table, lenient=False)
+    predicted, words = absurd.predict_checked(table, lenient=True)
+    assert np.isnan(predicted).any()
+    assert len(words) == 1

@@ -186,3 +186,34 @@ def test_a_target_that_is_constant_up_to_rounding(rng):
     columns = {"x": NumberColumn("x", rng.normal(size=200)), "y": NumberColumn("y", y)}
     with pytest.raises(DataError, match="'y' is the same in all rows, up to rounding"):
         prepare(Table(columns, 200, "t", ""), Settings("y"))
+
+
+@pytest.mark.parametrize("interactions", [False, True])
+@pytest.mark.parametrize("scale", [1e-200, 1e-100, 1e100, 1e140])
+def test_a_column_in_any_unit_is_chosen_alike(rng, scale, interactions):
+    X = rng.normal(size=(60, 3))
+    y = 3 * X[:, 0] + X[:, 1] ** 2 + 0.1 * rng.normal(size=60)
+    asked = {"size": 2, "interactions": interactions}
+    plain = run(table_of(a=X[:, 0], b=X[:, 1], c=X[:, 2], y=y), **asked)
+    scaled = run(table_of(a=X[:, 0] * scale, b=X[:, 1], c=X[:, 2], y=y), **asked)
+    assert scaled.model.names == plain.model.names
+    np.testing.assert_allclose(scaled.model.standardised, plain.model.standardised)
+    np.testing.assert_allclose(
+        scaled.spreads, plain.spreads * np.where(plain.model.support, 1, scale)
+    )
+
+
+@pytest.mark.parametrize(
+    ("scale", "settings", "words"),
+    [
+        ({"a": 1e200}, {"interactions": True}, r"product 'a\^2' are too large"),
+        ({"a": 1e305}, {}, "'a' has values too large to be computed with"),
+        ({"y": 1e200}, {}, "'y' has values too large to be squared"),
+        ({"y": 1e308}, {}, "'y' has values too large to be squared"),
+        ({"y": 1e-200}, {}, "'y' has values too small to be squared"),
+    ],
+)
+def test_numbers_that_are_too_large_or_too_small(rng, scale, settings, words):
+    columns = {name: rng.uniform(-1, 1, size=40) * scale.get(name, 1.0) for name in "aby"}
+    with pytest.raises(DataError, match=words):
+        run(table_of(**columns), **settings)

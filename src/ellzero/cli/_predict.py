@@ -45,20 +45,21 @@ def command(
     wanted = {*linear.columns, linear.target}
     with console.progress(f"Reading {table}"):
         read = read_table(table, reading, only=wanted, text=linear.texts)
-    bad, words = linear.check(read, lenient=lenient)
+    predicted, words = linear.predict_checked(read, lenient=lenient)
     if read.unread:
         console.note(f"columns that the model does not use: {listed(read.unread)}.")
     for word in words:
         console.note(f"{word}: no prediction there.")
-    predicted = linear.predict(read)
-    predicted[bad] = np.nan
     lines = ["prediction", *("" if np.isnan(v) else repr(float(v)) for v in predicted)]
     write_output(output or Path("-"), "\n".join(lines) + "\n")
     truth = read.columns.get(linear.target)
     if isinstance(truth, NumberColumn):
         known = np.isfinite(truth.values) & np.isfinite(predicted)
         if known.any():
-            error = float(np.sqrt(np.mean((truth.values[known] - predicted[known]) ** 2)))
+            # Halves, and in units of the largest: neither a difference nor a square overflows
+            halves = truth.values[known] / 2 - predicted[known] / 2
+            unit = float(np.abs(halves).max()) or 1.0
+            error = 2 * (unit * float(np.sqrt(np.mean((halves / unit) ** 2))))
             console.note(
                 f"the table has {linear.target!r} too: root mean squared error {error:.5g} on "
                 f"{int(known.sum()):,} rows."

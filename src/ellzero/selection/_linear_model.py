@@ -14,6 +14,7 @@ from ellzero.tables._errors import listed
 __all__ = ["LinearModel", "make_linear_model"]
 
 _Floats = NDArray[np.float64]
+_LENIENT = "With --lenient such rows get no prediction."
 
 
 @dataclass(frozen=True)
@@ -60,14 +61,39 @@ class LinearModel:
         return list(dict.fromkeys(f.column for f in self.features if f.kind == "level"))
 
     def predict(self, table: Table) -> _Floats:
-        """Predict the target for rows that have been checked; NaN where a value is missing."""
+        """Predict the target for rows that have been checked.
+
+        NaN where a value is missing, or where the numbers are too large to be multiplied and added.
+        """
         features = Features(self.features, learns=self.fills)
         means = np.array(self.means)
-        X = features.build(table, None, means)
-        unknown = np.isnan(X).any(axis=1) if X.size else np.zeros(table.n_rows, dtype=bool)
-        predicted = X @ np.array(self.coefficients) + self.intercept
-        predicted[unknown] = np.nan
+        with np.errstate(over="ignore", invalid="ignore"):
+            X = features.build(table, None, means)
+            predicted = X @ np.array(self.coefficients) + self.intercept
+        if X.size:
+            predicted[np.isnan(X).any(axis=1)] = np.nan
+        predicted[np.isinf(predicted)] = np.nan
         return np.asarray(predicted)
+
+    def predict_checked(self, table: Table, *, lenient: bool) -> tuple[_Floats, list[str]]:
+        """Predict the target; raise if a row can't be, or with ``lenient`` leave it NaN.
+
+        The second that comes back is words about such rows.
+        """
+        bad, words = self.check(table, lenient=lenient)
+        predicted = self.predict(table)
+        too_large = np.isnan(predicted) & ~bad
+        if too_large.any():
+            count = int(too_large.sum())
+            said = (
+                f"the prediction is no finite number in {count:,} row{'s' * (count > 1)}, whose "
+                "values or whose coefficients in the model are too large"
+            )
+            if not lenient:
+                raise DataError(f"{table.name}: {said}. {_LENIENT}")
+            words.append(said)
+        predicted[bad] = np.nan
+        return predicted, words
 
     def check(self, table: Table, *, lenient: bool) -> tuple[NDArray[np.bool_], list[str]]:
         """Find the rows that can't be predicted: an unseen level, or a missing value.
@@ -116,9 +142,7 @@ class LinearModel:
                 words.append(f"column {name!r} has {column.n_missing:,} missing values")
                 bad |= column.missing
         if words and not lenient:
-            raise DataError(
-                f"{table.name}: {'; '.join(words[:5])}. With --lenient such rows get no prediction."
-            )
+            raise DataError(f"{table.name}: {'; '.join(words[:5])}. {_LENIENT}")
         return bad, words
 
 

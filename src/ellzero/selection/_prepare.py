@@ -29,6 +29,8 @@ from ellzero.tables._kinds import decimal_commas
 __all__ = ["Data", "prepare"]
 
 _Floats = NDArray[np.float64]
+# Deviations from the mean of larger numbers, and sums of them, may be infinite.
+_LARGEST = 1e300
 
 
 @dataclass
@@ -201,10 +203,13 @@ def _check_spread(y: _Floats, weights: _Floats | None, name: str) -> None:
         mean = np.average(y, weights=weights)
         spread = np.sqrt(np.average((y - mean) ** 2, weights=weights))
     # What the core takes for rounding of the mean
-    if 0 < spread <= 8 * np.finfo(float).eps * abs(mean):
+    if 0 < spread <= 8 * np.finfo(float).eps * abs(mean) < np.inf:
         raise DataError(
             f"The target {name!r} is the same in all rows, up to rounding: nothing to explain."
         )
+    if not 1e-140 < spread < 1e150:
+        how = "small" if spread < 1 else "large"
+        raise DataError(f"The target {name!r} has values too {how} to be squared: rescale it.")
 
 
 def _weights(table: Table, settings: Settings) -> _Floats | None:
@@ -250,4 +255,9 @@ def _check_infinite(table: Table, remarks: Sequence[Remark]) -> None:
                 raise DataError(
                     f"Column {remark.name!r} has {count:,} infinite value{'s' * (count > 1)}: "
                     "--drop it, or say with --na what stands for missing."
+                )
+            if np.abs(column.values).max(initial=0.0, where=~column.missing) > _LARGEST:
+                raise DataError(
+                    f"Column {remark.name!r} has values too large to be computed with: rescale or "
+                    "--drop it."
                 )

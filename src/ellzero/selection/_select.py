@@ -29,7 +29,7 @@ from ellzero.selection._settings import Settings
 from ellzero.selection._splits import choose_folds
 from ellzero.tables import DataError, Feature
 from ellzero.tables._errors import listed
-from ellzero.tables._features import repeated_columns
+from ellzero.tables._features import power_of_two, repeated_columns
 
 if TYPE_CHECKING:
     from ellzero.posterior import SpikeSlabRegressor
@@ -186,8 +186,15 @@ def make_design(
         features.learn(data.table, None, data.weights) if needs_means else np.zeros(len(features))
     )
     consume = not (features.learns and settings.cross_validated)
-    X = features.build(data.table, None, means, consume=consume)
+    with np.errstate(over="ignore", invalid="ignore"):
+        X = features.build(data.table, None, means, consume=consume)
     first = next((j for j, f in enumerate(features.features) if f.kind == "product"), len(features))
+    for j in range(first, len(features)):
+        if not np.isfinite(X[:, j]).all():
+            raise DataError(
+                f"--interactions: values of the product {features.features[j].name!r} are too "
+                "large: rescale its columns, or --drop them."
+            )
     repeats = repeated_columns(X, first) if first < len(features) else {}
     if repeats:
         kept = [j for j in range(len(features)) if j not in repeats]
@@ -448,8 +455,10 @@ def _r2(model: FrontierModel, y: _Floats, weights: _Floats | None) -> float:
 def _spreads(X: _Floats, weights: _Floats | None) -> _Floats:
     if not X.size:
         return np.zeros(X.shape[1])
+    unit = np.array([power_of_two(column) for column in X.T])  # so that no square overflows
+    X = X / unit
     mean = np.average(X, axis=0, weights=weights)
-    return np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
+    return unit * np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
 
 
 def _judge(

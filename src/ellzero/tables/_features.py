@@ -12,6 +12,7 @@ them on any rows, so folds of a cross-validation can have their own.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 from ellzero.tables._columns import Column, NumberColumn, TextColumn
 from ellzero.tables._read import Table
 
-__all__ = ["Feature", "Features", "repeated_columns"]
+__all__ = ["Feature", "Features", "power_of_two", "repeated_columns"]
 
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.int64]
@@ -135,6 +136,12 @@ def _values(feature: Feature, column: Column, rows: _Rows | None) -> _Floats:
     return column.values if rows is None else column.values[rows]
 
 
+def power_of_two(column: _Floats) -> float:
+    """Return a power of two near the largest number of a column: dividing by it costs no digit."""
+    largest = float(np.abs(column).max(initial=0.0))
+    return math.ldexp(1.0, max(math.frexp(largest)[1] - 1, -1000)) if largest > 0 else 1.0
+
+
 def repeated_columns(X: _Floats, first: int) -> dict[int, int]:
     """Find columns from ``first`` on that are constant, or an earlier one in other units.
 
@@ -144,13 +151,17 @@ def repeated_columns(X: _Floats, first: int) -> dict[int, int]:
     n, p = X.shape
     probes = np.random.default_rng(0).standard_normal((n, 2))
     probes -= probes.mean(axis=0)
-    means = X.mean(axis=0)
     marks = np.empty((p, 2))
     norms = np.empty(p)
+
+    def centre(j: int) -> _Floats:
+        column = X[:, j] / power_of_two(X[:, j])
+        return np.asarray(column - column.mean())
+
     for j in range(p):
-        centred = X[:, j] - means[j]
+        centred = centre(j)
         norms[j] = np.linalg.norm(centred)
-        scale = np.abs(X[:, j]).max(initial=0.0)
+        scale = np.abs(X[:, j]).max(initial=0.0) / power_of_two(X[:, j])
         dead = norms[j] <= 1e-12 * scale * np.sqrt(n)
         norms[j] = 0.0 if dead else norms[j]
         marks[j] = 0.0 if dead else np.abs(centred @ probes) / norms[j]
@@ -167,7 +178,7 @@ def repeated_columns(X: _Floats, first: int) -> dict[int, int]:
                 continue
             if abs(marks[i, 1] - marks[j, 1]) > near:
                 continue
-            cosine = (X[:, i] - means[i]) @ (X[:, j] - means[j]) / (norms[i] * norms[j])
+            cosine = centre(i) @ centre(j) / (norms[i] * norms[j])
             if abs(cosine) > 1 - 1e-12:
                 repeats[late] = early
     return repeats
