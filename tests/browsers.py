@@ -3,6 +3,7 @@
 import shutil
 
 import pytest
+from patience import PATIENCE
 
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
@@ -21,7 +22,10 @@ def start_browser():
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    return webdriver.Chrome(options=options, service=Service(DRIVER))
+    browser = webdriver.Chrome(options=options, service=Service(DRIVER))
+    browser.set_page_load_timeout(PATIENCE)
+    browser.set_script_timeout(PATIENCE)
+    return browser
 
 
 def emulate(browser, scheme="light", media="", width=1000, mobile=False):

@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+from patience import PATIENCE
+
 
 def assert_passes_every_check(estimator):
     """Run check_estimator on an expression such as "L0Regressor()", in a process of its own.
@@ -19,6 +21,10 @@ results = check_estimator({estimator}, on_fail="raise")
 assert len(results) > 40 and all(r["status"] == "passed" for r in results), results
 """
     done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=300, check=False
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
     )
     assert done.returncode == 0, done.stderr[-3000:]

@@ -3,8 +3,11 @@
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
+
+from patience import PATIENCE
 
 COMMAND = Path(sys.executable).with_name("ellzero")
 
@@ -22,10 +25,43 @@ def ellzero(*arguments, cwd=None, limit=None, **environment):
         cwd=cwd,
         capture_output=True,
         encoding="utf-8",
-        timeout=120,
+        timeout=PATIENCE,
         preexec_fn=limit,
         env={**os.environ, "PYTHONUTF8": "1", **environment},
         check=False,
     )
     assert "Traceback" not in done.stderr, done.stderr
     return Result(done.returncode, done.stdout, done.stderr)
+
+
+@contextmanager
+def started(*arguments, **options):
+    """Start the command, its output and errors in pipes; it does not outlive the block."""
+    with subprocess.Popen(
+        [str(COMMAND), *map(str, arguments)],
+        **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options},
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def ellzero_on_a_terminal(*arguments):
+    """Run the command on a terminal; return its exit code and all that was shown."""
+    import pty  # not on Windows
+
+    terminal, its_end = pty.openpty()
+    environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "120"}
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), its_end)
+    shown = b""
+    with started(*arguments, env=environment, start_new_session=True, **streams) as process:
+        os.close(its_end)
+        try:
+            while piece := os.read(terminal, 65_536):
+                shown += piece
+        except OSError:  # how Linux says that nobody is at the other end
+            pass
+        finally:
+            os.close(terminal)
+        return process.wait(PATIENCE), shown

@@ -1,13 +1,10 @@
 """``ellzero reproduce``, as people run it, interrupt it and go on."""
 
-import os
-import pty
 import signal
-import subprocess
-import time
 
 import pytest
-from command import COMMAND, ellzero
+from command import ellzero, ellzero_on_a_terminal, started
+from patience import PATIENCE, wait_until
 
 
 def contents(folder):
@@ -18,34 +15,17 @@ def contents(folder):
     }
 
 
-def start(folder, *arguments, **options):
-    return subprocess.Popen(
-        [COMMAND, "reproduce", "accuracy", "--out", folder, "--seed=3", *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        **options,
-    )
-
-
 def wait_for_trials(folder, count):
     path = folder / "trials" / "simulation.jsonl"
-    for _ in range(1200):
-        if path.exists() and path.read_bytes().count(b"\n") > count:
-            return
-        time.sleep(0.05)
-    raise AssertionError("no trial was finished within a minute")
+    wait_until(lambda: path.exists() and path.read_bytes().count(b"\n") > count, "a trial")
 
 
 def test_killed_and_resumed_equals_uninterrupted(tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     size = "--trials=6"
     assert ellzero("reproduce", "accuracy", "--out", whole, "--seed=3", size).code == 0
-    with start(broken, size, "--jobs=2") as process:
+    with started("reproduce", "accuracy", "--out", broken, "--seed=3", size, "--jobs=2") as process:
         wait_for_trials(broken, 2)
-        process.kill()
-        process.wait()  # not for the pipes: its workers hold them for a while
     assert process.returncode == -signal.SIGKILL
     kept = (broken / "trials" / "simulation.jsonl").read_bytes()
     refused = ellzero("reproduce", "accuracy", "--out", broken, "--seed=3", size)
@@ -62,10 +42,11 @@ def test_killed_and_resumed_equals_uninterrupted(tmp_path):
 
 
 def test_ctrl_c_says_how_to_go_on(tmp_path):
-    with start(tmp_path / "new", "--trials=500", "--jobs=2") as process:
-        wait_for_trials(tmp_path / "new", 1)
+    folder = tmp_path / "new"
+    with started("reproduce", "accuracy", "--out", folder, "--trials=500", "--jobs=2") as process:
+        wait_for_trials(folder, 1)
         process.send_signal(signal.SIGINT)
-        _, error = process.communicate(timeout=60)
+        _, error = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     lines = [line for line in error.splitlines() if line]
     assert lines[-1] == "Error: interrupted."
@@ -92,21 +73,10 @@ def test_what_is_printed(tmp_path):
 
 
 def test_progress_and_time_left_on_a_terminal(tmp_path):
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.environ.update(TERM="xterm-256color", COLUMNS="120")
-        arguments = ["reproduce", "selection", "--trials=2", "--jobs=1", "--out", str(tmp_path)]
-        os.execv(COMMAND, [str(COMMAND), *arguments])
-    shown = b""
-    while True:
-        try:
-            piece = os.read(terminal, 65_536)
-        except OSError:
-            break
-        if not piece:
-            break
-        shown += piece
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    code, shown = ellzero_on_a_terminal(
+        "reproduce", "selection", "--trials=2", "--jobs=1", "--out", tmp_path
+    )
+    assert code == 0
     assert b"2/2" in shown
     assert b"left" in shown
 

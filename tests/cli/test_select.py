@@ -1,15 +1,15 @@
 import json
 import os
-import pty
 import re
 import resource
 import signal
 import subprocess
 import sys
-import time
 
+import psutil
 import pytest
-from command import COMMAND, ellzero
+from command import COMMAND, ellzero, ellzero_on_a_terminal, started
+from patience import PATIENCE, wait_until
 
 from ellzero.selection._model_file import _checksum
 from ellzero.tables import EXAMPLES
@@ -336,6 +336,7 @@ def test_a_full_disk_behind_standard_output(people):
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
+            timeout=PATIENCE,
             check=False,
         )
     assert done.returncode == 1
@@ -343,32 +344,15 @@ def test_a_full_disk_behind_standard_output(people):
 
 
 def test_a_reader_who_leaves_early_is_no_error(people):
-    with subprocess.Popen(
-        [COMMAND, "select", people, "--target", "score", "--criterion", "bic"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as process:
+    with started("select", people, "--target", "score", "--criterion", "bic") as process:
         process.stdout.close()
-        assert process.stderr.read() == b""
-        assert process.wait(60) == 0
+        assert process.stderr.read() == ""
+        assert process.wait(PATIENCE) == 0
 
 
 def test_a_terminal_gets_tables_and_progress(people):
-    pid, terminal = pty.fork()
-    if pid == 0:
-        os.environ.update(TERM="xterm-256color", COLUMNS="120")
-        os.execv(COMMAND, [str(COMMAND), "select", str(people), "--target", "score"])
-    shown = b""
-    while True:
-        try:
-            piece = os.read(terminal, 65_536)
-        except OSError:
-            break
-        if not piece:
-            break
-        shown += piece
-    _, status = os.waitpid(pid, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
+    code, shown = ellzero_on_a_terminal("select", people, "--target", "score")
+    assert code == 0
     assert "─".encode() in shown
     assert b"Reading" in shown or b"Cross-validating" in shown
 
@@ -380,18 +364,15 @@ def test_ctrl_c_is_quiet(tmp_path):
     table = np.column_stack([rng.normal(size=(400, 60)), rng.normal(size=400)])
     names = ",".join([*(f"x{j}" for j in range(60)), "y"])
     np.savetxt(tmp_path / "t.csv", table, delimiter=",", header=names, comments="")
-    with subprocess.Popen(
-        [COMMAND, "select", tmp_path / "t.csv", "--target", "y", "--interactions", "--folds=390"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        # A shell has what it runs in the background ignore Ctrl-C, and children inherit that.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    with started(
+        "select", tmp_path / "t.csv", "--target", "y", "--interactions", "--folds=390"
     ) as process:
         process.stdout.readline()  # the table has been read
-        time.sleep(1)
+        spent = psutil.Process(process.pid).cpu_times
+        begin = spent().user
+        wait_until(lambda: spent().user > begin + 1, "a second of cross-validation")
         process.send_signal(signal.SIGINT)
-        _, error = process.communicate(timeout=60)
+        _, error = process.communicate(timeout=PATIENCE)
     assert (process.returncode, error.strip()) == (130, "Error: interrupted.")
 
 
@@ -412,5 +393,7 @@ def test_help_imports_nothing_heavy():
         "heavy = {'numpy', 'pandas', 'sklearn', 'scipy', 'pyarrow', 'matplotlib', 'rich'}\n"
         "print('heavy:', sorted(heavy & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=True
+    )
     assert done.stdout.endswith("heavy: []\n")

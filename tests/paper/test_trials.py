@@ -5,12 +5,13 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from patience import PATIENCE, wait_until
 
+from ellzero.paper import _run_trials
 from ellzero.paper._run_trials import one_thread, run_trials
 from ellzero.paper._simulation import run_trial, simulate
 from ellzero.paper._trial_file import TrialFile, count_trials
@@ -170,9 +171,11 @@ quiet_dask = pytest.mark.filterwarnings(
 
 
 @pytest.fixture
-def cluster(tmp_path):
+def cluster(tmp_path, monkeypatch):
     """A scheduler and two workers, each a process of its own; the address and the workers."""
     pytest.importorskip("distributed", reason="the package distributed is optional")
+    for name in ("_SCHEDULER_PATIENCE", "_WORKER_PATIENCE"):
+        monkeypatch.setattr(_run_trials, name, PATIENCE)
     dask = Path(sys.executable).with_name("dask")
     place = tmp_path / "scheduler.json"
     started = []
@@ -188,16 +191,13 @@ def cluster(tmp_path):
         start("worker", "--nthreads", "1", "--no-nanny", "--local-directory", tmp_path, *quiet)
         for _ in range(2)
     ]
-    pause = threading.Event()
-    for _ in range(600):
-        if place.exists() and place.read_text().strip():
-            break
-        pause.wait(0.1)
-    address = json.loads(place.read_text())["address"]
-    yield address, workers
-    for process in reversed(started):
-        process.kill()
-        process.wait()
+    try:
+        wait_until(lambda: place.exists() and place.read_text().strip(), "a scheduler")
+        yield json.loads(place.read_text())["address"], workers
+    finally:
+        for process in reversed(started):
+            process.kill()
+            process.wait()
 
 
 @quiet_dask
@@ -205,8 +205,8 @@ def test_a_cluster_that_loses_a_worker(cluster, tmp_path):
     from distributed import Client
 
     address, workers = cluster
-    with Client(address, set_as_default=False) as client:
-        client.wait_for_workers(2, timeout=60)
+    with Client(address, timeout=PATIENCE, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=PATIENCE)
     path = tmp_path / "trials.jsonl"
     told = []
 
@@ -216,7 +216,7 @@ def test_a_cluster_that_loses_a_worker(cluster, tmp_path):
             workers[0].send_signal(signal.SIGKILL)
 
     table = simulate(6, 0, jobs=None, dask=address, path=path, progress=kill_one)
-    assert workers[0].wait(timeout=10) == -signal.SIGKILL
+    assert workers[0].wait(timeout=PATIENCE) == -signal.SIGKILL
     assert told == list(range(7))
     assert count_trials(path) == 6
     here = simulate(6, 0, jobs=1, dask=None, path=None, progress=None)
@@ -225,8 +225,6 @@ def test_a_cluster_that_loses_a_worker(cluster, tmp_path):
 
 @quiet_dask
 def test_a_cluster_of_other_versions(cluster, monkeypatch):
-    from ellzero.paper import _run_trials
-
     address, _ = cluster
     monkeypatch.setattr(_run_trials, "package_versions", lambda: {"numpy": "0.1"})
     with pytest.raises(ValueError, match=r"A worker has .*numpy .*, not numpy 0.1: its numbers"):
@@ -242,13 +240,16 @@ def test_a_cluster_without_the_package(cluster):
 
 @quiet_dask
 def test_a_cluster_without_workers(cluster, monkeypatch):
-    from ellzero.paper import _run_trials
+    from distributed import Client
 
     address, workers = cluster
-    for worker in workers:
-        worker.kill()
-        worker.wait()
-    monkeypatch.setattr(_run_trials, "_PATIENCE", 1)
+    with Client(address, timeout=PATIENCE, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=PATIENCE)
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+        wait_until(lambda: not client.nthreads(), "a scheduler that misses its workers")
+    monkeypatch.setattr(_run_trials, "_WORKER_PATIENCE", 1)
     with pytest.raises(ValueError, match="has no workers"):
         run(dask=address)
 

@@ -1,10 +1,8 @@
 """Long series, where pieces crowd and rounding adds up."""
 
-import _thread
-import threading
-
 import numpy as np
 import pytest
+from interrupts import interrupted
 
 from ellzero import segment
 from ellzero.datasets import make_spikes
@@ -95,18 +93,12 @@ def test_ties_in_plenty():
 @pytest.mark.parametrize("series", [1, 8])
 def test_a_keyboard_interrupt_stops_it(series):
     y = 0.3 * np.random.default_rng(0).normal(size=200_000)
-    alarm = threading.Timer(0.3, _thread.interrupt_main)
-    alarm.start()
-    with pytest.raises(KeyboardInterrupt):
+    with interrupted():
         segment([y[:100]] + [y] * series, 5.0, decay=0.98, solver="pelt", n_jobs=2)
-    alarm.join()
     assert segment(y[:1000], 5.0).n_segments == 1
 
 
 def test_a_keyboard_interrupt_while_only_others_work():
     y = 0.3 * np.random.default_rng(0).normal(size=200_000)
-    alarm = threading.Timer(0.3, _thread.interrupt_main)
-    alarm.start()
-    with pytest.raises(KeyboardInterrupt):
+    with interrupted():
         segment([y, y[:10]], 5.0, decay=0.98, solver="pelt", n_jobs=2)
-    alarm.join()

@@ -30,8 +30,9 @@ Trial = Callable[..., list[Row]]
 Progress = Callable[[int, int], None]
 
 _one_at_a_time = threading.Lock()
-# Seconds to wait for the first worker of a cluster
-_PATIENCE = 30
+# Seconds to wait for a scheduler to answer, and for its first worker
+_SCHEDULER_PATIENCE = 5
+_WORKER_PATIENCE = 30
 
 
 @contextlib.contextmanager
@@ -168,11 +169,11 @@ def _connect(address: str) -> Any:
         ) from None
     try:
         get_address_host_port(address)  # what is no address at all, a client would leave half-made
-        client = Client(address, timeout="5s", set_as_default=False)
+        client = Client(address, timeout=_SCHEDULER_PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ValueError(f"No Dask scheduler answers at {address!r} ({error}).") from None
     try:
-        client.wait_for_workers(1, timeout=_PATIENCE)
+        client.wait_for_workers(1, timeout=_WORKER_PATIENCE)
     except TimeoutError:
         client.close()
         raise ValueError(f"The Dask scheduler at {address!r} has no workers.") from None
