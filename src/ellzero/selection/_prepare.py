@@ -207,7 +207,7 @@ def _check_spread(y: _Floats, weights: _Floats | None, name: str) -> None:
         raise DataError(
             f"The target {name!r} is the same in all rows, up to rounding: nothing to explain."
         )
-    if not 1e-140 < spread < 1e150:
+    if not 1e-145 < spread < 1e150:  # as the core sees it
         how = "small" if spread < 1 else "large"
         raise DataError(f"The target {name!r} has values too {how} to be squared: rescale it.")
 
