@@ -10,8 +10,8 @@
 #include <memory>
 #include <vector>
 
-#include "../design.hpp"
-#include "../parallel.hpp"
+#include "base/parallel.hpp"
+#include "data/design.hpp"
 
 namespace ellzero {
 

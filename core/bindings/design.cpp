@@ -1,9 +1,9 @@
-#include "../dense_design.hpp"
-#include "../panel_design.hpp"
-#include "../pooled_design.hpp"
-#include "../sparse_design.hpp"
-#include "../statistics_design.hpp"
-#include "bindings.hpp"
+#include "bindings/bindings.hpp"
+#include "data/dense_design.hpp"
+#include "data/panel_design.hpp"
+#include "data/pooled_design.hpp"
+#include "data/sparse_design.hpp"
+#include "data/statistics_design.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>

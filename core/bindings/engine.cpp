@@ -1,8 +1,8 @@
 // The engine as Python sees it: one Gram cache, one support, and the drivers as methods.
-#include "../frontier.hpp"
-#include "../sbr.hpp"
-#include "../solution.hpp"
-#include "bindings.hpp"
+#include "bindings/bindings.hpp"
+#include "search/frontier.hpp"
+#include "search/sbr.hpp"
+#include "search/solution.hpp"
 
 #include <nanobind/stl/optional.h>
 

@@ -1,6 +1,6 @@
 // Cross-validation as Python sees it: the rows held out, and the searches of all folds.
-#include "../folds.hpp"
-#include "bindings.hpp"
+#include "search/folds.hpp"
+#include "bindings/bindings.hpp"
 
 #include <nanobind/stl/unique_ptr.h>
 

@@ -1,8 +1,8 @@
 // The spike-and-slab posterior as Python sees it: a prior, and functions from a design to draws.
-#include "../enumerate.hpp"
-#include "../marginal_mode.hpp"
-#include "../sampler.hpp"
-#include "bindings.hpp"
+#include "bindings/bindings.hpp"
+#include "posterior/enumerate.hpp"
+#include "posterior/marginal_mode.hpp"
+#include "posterior/sampler.hpp"
 
 #include <nanobind/stl/vector.h>
 

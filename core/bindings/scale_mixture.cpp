@@ -1,7 +1,7 @@
 // The bridge and the horseshoe as Python sees them: a prior, and a function from a design to draws.
 // Beside them the steps they are made of, for those who want to check one alone.
-#include "../scale_mixture.hpp"
-#include "bindings.hpp"
+#include "posterior/scale_mixture.hpp"
+#include "bindings/bindings.hpp"
 
 #include <nanobind/stl/optional.h>
 

@@ -1,11 +1,11 @@
 // Segmentation as Python sees it: arrays in, a tuple for every series out.
-#include "../segment.hpp"
+#include "segment/segment.hpp"
 
 #include <nanobind/stl/string.h>
 
 #include <string>
 
-#include "bindings.hpp"
+#include "bindings/bindings.hpp"
 
 namespace ellzero {
 namespace {

@@ -1,8 +1,8 @@
 // Shrinkage rules as Python sees them: arrays in, new arrays out.
-#include "../laplace_means.hpp"
-#include "../mills.hpp"
-#include "../piecewise_rule.hpp"
-#include "bindings.hpp"
+#include "base/mills.hpp"
+#include "bindings/bindings.hpp"
+#include "shrinkage/laplace_means.hpp"
+#include "shrinkage/piecewise_rule.hpp"
 
 namespace ellzero {
 namespace {

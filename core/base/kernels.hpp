@@ -1,0 +1,167 @@
+// The hot loops, each compiled with and without AVX2. They work on tiles: a few hundred rows of a
+// few dozen columns, brought into one layout (float64, column by column) whatever the layout of X.
+//
+// Every number they return is computed by the same operations in the same order wherever its column
+// stands in a tile and whatever its neighbours are. BLAS does not promise that: its bits change
+// with the width of a product.
+#pragma once
+
+#include <cstddef>
+
+#include "base/simd.hpp"
+
+namespace ellzero {
+
+using Index = std::ptrdiff_t;
+
+inline constexpr Index kTileRows = 256;
+// Eight more than the rows: columns a power of two apart would share the same lines of the cache.
+inline constexpr Index kTileStride = kTileRows + 8;
+// Multiples of the register tile, three columns of X by four of V.
+inline constexpr Index kTileColumns = 48;
+inline constexpr Index kBlockColumns = 16;
+
+struct Tile {
+  alignas(64) double values[kTileColumns * kTileStride];
+  double* column(Index j) { return values + j * kTileStride; }
+  const double* column(Index j) const { return values + j * kTileStride; }
+};
+
+inline Index round_up(Index value, Index multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+// A rectangle of a strided matrix. Strides are in elements and may be negative.
+template <class T>
+struct Strided {
+  const T* data;
+  Index row_stride;
+  Index column_stride;
+
+  const T* at(Index row, Index column) const {
+    return data + row * row_stride + column * column_stride;
+  }
+};
+
+// tile(r, j) = root_weight[r] * (x(r, j) - shift[j]), with zeros in the rows up to the next
+// multiple of kLanes and in the columns up to the next multiple of three. `root_weight` may be
+// null: all ones.
+void pack(const Strided<double>& x, Index rows, Index columns, const double* shift,
+          const double* root_weight, Tile& tile);
+void pack(const Strided<float>& x, Index rows, Index columns, const double* shift,
+          const double* root_weight, Tile& tile);
+
+// Where the next tile will be read from, so that it can be on its way meanwhile.
+struct Upcoming {
+  const char* begin = nullptr;
+  Index run = 0;   // bytes that lie together
+  Index jump = 0;  // bytes from one run to the next
+  Index runs = 0;
+};
+
+// out[b][j] += tile(:, j)' v(:, b) for `columns` columns of the tile and `width` of v (a multiple
+// of four; the tile is read up to the next multiple of three columns).
+void multiply(const Tile& tile, Index columns, const double* v, Index width, Index rows,
+              const Upcoming& upcoming, double* const* out);
+
+// out[b][j] += root_weight x (x(:, j) - shift[j])' v[b] for a few v, at most kUnpackedColumns,
+// straight from x and to the same bits: packing would cost more than the product. Either the rows
+// or the columns of x must lie together.
+inline constexpr Index kUnpackedColumns = 4;
+void multiply_unpacked(const Strided<double>& x, Index rows, Index columns, const double* shift,
+                       const double* root_weight, const double* const* v, Index width,
+                       double* const* out);
+void multiply_unpacked(const Strided<float>& x, Index rows, Index columns, const double* shift,
+                       const double* root_weight, const double* const* v, Index width,
+                       double* const* out);
+
+// The rows that the moments of all columns are taken over: y, the weights (null: all ones), the sum
+// of the weights and the weighted mean of y. Without centring the mean is taken as zero.
+struct Stretch {
+  const double* y;
+  const double* w;
+  Index rows;
+  bool centred;
+  double weight;
+  double mean_y;
+};
+Stretch stretch(const double* y, const double* w, Index rows, bool centred);
+
+// Weighted means, and sums of products of deviations from them.
+struct Moments {
+  double weight = 0;
+  double mean_x = 0;
+  double mean_y = 0;
+  double xx = 0;
+  double xy = 0;
+
+  // The moments of both stretches together (Chan, Golub and LeVeque 1983).
+  void merge(const Moments& other);
+};
+Moments moments(const double* x, const Stretch& over);
+
+// A panel is kPanelColumns columns of some rows, row after row. The moments of each of its columns:
+inline constexpr Index kPanelColumns = 8;
+void panel_moments(const double* panel, const Stretch& over, Moments* out);
+void panel_moments(const float* panel, const Stretch& over, Moments* out);
+
+// out(b, j) = sum over rows of (panel(r, j) - shift[j]) v(r, b), for at most kPanelProducts columns
+// of v, all row by row.
+inline constexpr Index kPanelProducts = 6;
+void multiply_panel(const double* panel, Index rows, const double* shift, const double* v,
+                    Index width, double* out);
+void multiply_panel(const float* panel, Index rows, const double* shift, const double* v,
+                    Index width, double* out);
+
+// out[i] = sum over s of coefficient[s] * column[s][i], for begin <= i < end, written from out[0].
+void combine(const double* const* columns, const double* coefficients, Index count, Index begin,
+             Index end, double* out);
+
+// The same for several rows of coefficients, at most four and `stride` apart; those of out are
+// `out_stride` apart.
+void combine_rows(const double* const* columns, const double* coefficients, Index stride,
+                  Index rows, Index count, Index begin, Index end, double* out, Index out_stride);
+
+// out[i] = scale[i] * own * sum over b of inside[b][i] + factor[b] * between[b][i]
+void pool(const double* const* inside, const double* const* between, const double* factor,
+          Index parts, const double* scale, double own, Index count, double* out);
+
+// One flip's change: c += sign * t * q, d += sign * t * t.
+void apply_flip(const double* t, double q, double sign, Index count, double* c, double* d);
+
+// score[i] = c[i]^2 / d[i] where d[i] > floor, else -1; returns the highest, or -1.
+double insertion_scores(const double* c, const double* d, double floor, Index count, double* score);
+
+// score[i] = (c[i] + t[i] rho)^2 / (d[i] + t[i]^2) - rho^2, twice what swapping the member of rho
+// and t for column i would gain; -infinity where d[i] + t[i]^2 <= floor.
+void swap_scores(const double* c, const double* d, const double* t, double rho, double floor,
+                 Index count, double* score);
+
+// Whether any of the columns would score more than `least` that way, without a division.
+bool any_swap_above(double least, const double* c, const double* d, const double* t, double rho,
+                    double floor, Index count);
+
+// within[i]: whether a swap of column i for a member of at least |rho| can gain anything, whatever
+// its t is; `whole` is what d is of a column that no member explains.
+void swap_reach(const double* c, const double* d, double whole, double rho, double floor,
+                Index count, unsigned char* within);
+
+// t(m, i) = sum over s of a(m, s) panel(s, i) for the first `columns` columns of a panel of kPanel
+// (up to the next multiple of eight); all row by row.
+inline constexpr Index kPanel = 128;
+void combine_panel(const double* panel, Index rows, Index columns, const double* a, Index count,
+                   double* t);
+
+double dot(const double* a, const double* b, Index count);
+
+// upper, lower = cosine upper - sine lower, sine upper + cosine lower
+void rotate_rows(double* upper, double* lower, double cosine, double sine, Index count);
+
+// out = M v, and out = M'v, for a lower triangular M of k rows that are `stride` apart.
+void lower_times(const double* m, Index stride, Index k, const double* v, double* out);
+void lower_transposed_times(const double* m, Index stride, Index k, const double* v, double* out);
+// M'v, and the sums of squares of the columns of M.
+void lower_column_sums(const double* m, Index stride, Index k, const double* v, double* out,
+                       double* squares);
+
+}  // namespace ellzero

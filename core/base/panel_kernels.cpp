@@ -1,0 +1,112 @@
+#include "base/kernels.hpp"
+
+namespace ellzero {
+namespace {
+
+constexpr Index kHalves = kPanelColumns / kLanes;
+
+template <class T>
+ELLZERO_INLINE void panel_moments_any(const T* panel, const Stretch& over, Moments* out) {
+  for (Index c = 0; c < kPanelColumns; ++c) {
+    out[c] = {};
+    out[c].weight = over.weight;
+    out[c].mean_y = over.mean_y;
+  }
+  if (over.weight == 0) return;
+  const Lanes inverse = spread(1 / over.weight);
+  Lanes first[kHalves] = {}, left[kHalves] = {}, xx[kHalves] = {}, xy[kHalves] = {};
+  if (over.centred) {
+    for (Index r = 0; r < over.rows; ++r) {
+      const Lanes w = spread(over.w ? over.w[r] : 1.0);
+      for (Index h = 0; h < kHalves; ++h) {
+        first[h] += w * load(panel + r * kPanelColumns + h * kLanes);
+      }
+    }
+    for (Index h = 0; h < kHalves; ++h) first[h] *= inverse;
+  }
+  for (Index r = 0; r < over.rows; ++r) {
+    const Lanes w = spread(over.w ? over.w[r] : 1.0), y = spread(over.y[r] - over.mean_y);
+    for (Index h = 0; h < kHalves; ++h) {
+      const Lanes u = load(panel + r * kPanelColumns + h * kLanes) - first[h];
+      const Lanes wu = w * u;
+      left[h] += wu;
+      xx[h] += wu * u;
+      xy[h] += wu * y;
+    }
+  }
+  for (Index c = 0; c < kPanelColumns; ++c) {
+    const Index h = c / kLanes, l = c % kLanes;
+    out[c].xx = xx[h][l];
+    out[c].xy = xy[h][l];
+    if (!over.centred) continue;
+    // What the rounding of the first mean left, as in moments().
+    const double correction = left[h][l] / over.weight;
+    out[c].mean_x = first[h][l] + correction;
+    const double excess = left[h][l] * correction;
+    out[c].xx = out[c].xx > excess ? out[c].xx - excess : 0;
+  }
+}
+
+template <int N, class T>
+ELLZERO_INLINE void multiply_panel_n(const T* panel, Index rows, const double* shift,
+                                     const double* v, double* out) {
+  Lanes m[kHalves], a[N][kHalves] = {};
+  for (Index h = 0; h < kHalves; ++h) m[h] = load(shift + h * kLanes);
+  for (Index r = 0; r < rows; ++r) {
+    Lanes x[kHalves];
+    for (Index h = 0; h < kHalves; ++h) x[h] = load(panel + r * kPanelColumns + h * kLanes) - m[h];
+    for (int b = 0; b < N; ++b) {
+      const Lanes w = spread(v[r * N + b]);
+      for (Index h = 0; h < kHalves; ++h) a[b][h] += x[h] * w;
+    }
+  }
+  for (int b = 0; b < N; ++b) {
+    for (Index h = 0; h < kHalves; ++h) store(out + b * kPanelColumns + h * kLanes, a[b][h]);
+  }
+}
+
+template <class T>
+ELLZERO_INLINE void multiply_panel_any(const T* panel, Index rows, const double* shift,
+                                       const double* v, Index width, double* out) {
+  static_assert(kPanelProducts == 6, "as many cases as that");
+  switch (width) {
+    case 1:
+      return multiply_panel_n<1>(panel, rows, shift, v, out);
+    case 2:
+      return multiply_panel_n<2>(panel, rows, shift, v, out);
+    case 3:
+      return multiply_panel_n<3>(panel, rows, shift, v, out);
+    case 4:
+      return multiply_panel_n<4>(panel, rows, shift, v, out);
+    case 5:
+      return multiply_panel_n<5>(panel, rows, shift, v, out);
+    default:
+      return multiply_panel_n<6>(panel, rows, shift, v, out);
+  }
+}
+
+}  // namespace
+
+ELLZERO_MULTIVERSION
+void panel_moments(const double* panel, const Stretch& over, Moments* out) {
+  panel_moments_any(panel, over, out);
+}
+
+ELLZERO_MULTIVERSION
+void panel_moments(const float* panel, const Stretch& over, Moments* out) {
+  panel_moments_any(panel, over, out);
+}
+
+ELLZERO_MULTIVERSION
+void multiply_panel(const double* panel, Index rows, const double* shift, const double* v,
+                    Index width, double* out) {
+  multiply_panel_any(panel, rows, shift, v, width, out);
+}
+
+ELLZERO_MULTIVERSION
+void multiply_panel(const float* panel, Index rows, const double* shift, const double* v,
+                    Index width, double* out) {
+  multiply_panel_any(panel, rows, shift, v, width, out);
+}
+
+}  // namespace ellzero

@@ -1,0 +1,373 @@
+#include <cmath>
+#include <limits>
+
+#include "base/kernels.hpp"
+
+namespace ellzero {
+
+void Moments::merge(const Moments& other) {
+  if (other.weight == 0) return;
+  if (weight == 0) {
+    *this = other;
+    return;
+  }
+  const double total = weight + other.weight;
+  const double dx = other.mean_x - mean_x, dy = other.mean_y - mean_y;
+  const double share = other.weight / total;
+  xx += other.xx + dx * dx * weight * share;
+  xy += other.xy + dx * dy * weight * share;
+  mean_x += dx * share;
+  mean_y += dy * share;
+  weight = total;
+}
+
+namespace {
+
+ELLZERO_INLINE Lanes weighted(Lanes v, const double* w) { return w ? load(w) * v : v; }
+
+// Weighted mean, to a few ulps of the largest deviation from `shift`. Several partial sums, since
+// one addition has to wait for the one before it.
+ELLZERO_INLINE double mean_about(double shift, const double* x, const double* w, double weight,
+                                 Index rows) {
+  constexpr int kSums = 4;
+  const Lanes m = spread(shift);
+  Lanes s[kSums] = {};
+  Index r = 0;
+  for (; r + kSums * kLanes <= rows; r += kSums * kLanes) {
+    for (int i = 0; i < kSums; ++i) {
+      const Index at = r + i * kLanes;
+      s[i] += weighted(load(x + at) - m, w ? w + at : w);
+    }
+  }
+  s[0] += s[2], s[1] += s[3], s[0] += s[1];
+  double total = sum(s[0]);
+  for (; r < rows; ++r) total += (x[r] - shift) * (w ? w[r] : 1.0);
+  return shift + total / weight;
+}
+
+}  // namespace
+
+ELLZERO_MULTIVERSION
+Stretch stretch(const double* y, const double* w, Index rows, bool centred) {
+  Stretch over{y, w, rows, centred, static_cast<double>(rows), 0};
+  if (w) {
+    over.weight = 0;
+    for (Index r = 0; r < rows; ++r) over.weight += w[r];
+  }
+  if (centred && over.weight > 0) {
+    over.mean_y = mean_about(mean_about(0, y, w, over.weight, rows), y, w, over.weight, rows);
+  }
+  return over;
+}
+
+ELLZERO_MULTIVERSION
+Moments moments(const double* x, const Stretch& over) {
+  Moments m;
+  m.weight = over.weight;
+  if (m.weight == 0) return m;
+  const double* w = over.w;
+  m.mean_y = over.mean_y;
+  const double first = over.centred ? mean_about(0, x, w, over.weight, over.rows) : 0;
+  const Lanes mean_x = spread(first), mean_y = spread(over.mean_y);
+  constexpr int kSums = 3;
+  Lanes sum_u[kSums] = {}, sum_uu[kSums] = {}, sum_uy[kSums] = {};
+  Index r = 0;
+  for (; r + kSums * kLanes <= over.rows; r += kSums * kLanes) {
+    for (int i = 0; i < kSums; ++i) {
+      const Index at = r + i * kLanes;
+      const Lanes u = load(x + at) - mean_x;
+      const Lanes wu = weighted(u, w ? w + at : w);
+      sum_u[i] += wu;
+      sum_uu[i] += wu * u;
+      sum_uy[i] += wu * (load(over.y + at) - mean_y);
+    }
+  }
+  for (int i = 1; i < kSums; ++i) {
+    sum_u[0] += sum_u[i], sum_uu[0] += sum_uu[i], sum_uy[0] += sum_uy[i];
+  }
+  double left = sum(sum_u[0]);
+  m.xx = sum(sum_uu[0]);
+  m.xy = sum(sum_uy[0]);
+  for (; r < over.rows; ++r) {
+    const double u = x[r] - first, wu = u * (w ? w[r] : 1.0);
+    left += wu;
+    m.xx += wu * u;
+    m.xy += wu * (over.y[r] - over.mean_y);
+  }
+  if (over.centred) {
+    // What the rounding of the first mean left. The deviations of y sum to rounding, so xy needs
+    // no such correction.
+    const double correction = left / m.weight;
+    m.mean_x = first + correction;
+    m.xx = m.xx > left * correction ? m.xx - left * correction : 0;
+  }
+  return m;
+}
+
+namespace {
+
+// Columns i .. i + W kLanes of N rows of sums, kept in registers.
+template <int N, int W>
+ELLZERO_INLINE void combine_block(const double* const* columns, const double* coefficients,
+                                  Index stride, Index count, Index i, double* out,
+                                  Index out_stride) {
+  Lanes sums[N][W] = {};
+  for (Index s = 0; s < count; ++s) {
+    Lanes x[W];
+    for (int w = 0; w < W; ++w) x[w] = load(columns[s] + i + w * kLanes);
+    for (int m = 0; m < N; ++m) {
+      const Lanes factor = spread(coefficients[m * stride + s]);
+      for (int w = 0; w < W; ++w) sums[m][w] += factor * x[w];
+    }
+  }
+  for (int m = 0; m < N; ++m) {
+    for (int w = 0; w < W; ++w) store(out + m * out_stride + w * kLanes, sums[m][w]);
+  }
+}
+
+template <int N, int W>
+ELLZERO_INLINE void combine_n(const double* const* columns, const double* coefficients,
+                              Index stride, Index count, Index begin, Index end, double* out,
+                              Index out_stride) {
+  Index i = begin;
+  for (; i + W * kLanes <= end; i += W * kLanes) {
+    combine_block<N, W>(columns, coefficients, stride, count, i, out + (i - begin), out_stride);
+  }
+  for (; i + kLanes <= end; i += kLanes) {
+    combine_block<N, 1>(columns, coefficients, stride, count, i, out + (i - begin), out_stride);
+  }
+  if (i == end) return;
+  // The last few in lanes too: alone they would be rounded otherwise.
+  Lanes sums[N] = {};
+  for (Index s = 0; s < count; ++s) {
+    Lanes x = {};
+    for (Index l = 0; l < end - i; ++l) x[l] = columns[s][i + l];
+    for (int m = 0; m < N; ++m) sums[m] += spread(coefficients[m * stride + s]) * x;
+  }
+  for (int m = 0; m < N; ++m) {
+    for (Index l = 0; l < end - i; ++l) out[m * out_stride + (i - begin) + l] = sums[m][l];
+  }
+}
+
+}  // namespace
+
+ELLZERO_MULTIVERSION
+void combine(const double* const* columns, const double* coefficients, Index count, Index begin,
+             Index end, double* out) {
+  combine_n<1, 8>(columns, coefficients, 0, count, begin, end, out, 0);
+}
+
+ELLZERO_MULTIVERSION
+void combine_rows(const double* const* columns, const double* coefficients, Index stride,
+                  Index rows, Index count, Index begin, Index end, double* out, Index out_stride) {
+  switch (rows) {
+    case 1:
+      return combine_n<1, 8>(columns, coefficients, stride, count, begin, end, out, out_stride);
+    case 2:
+      return combine_n<2, 4>(columns, coefficients, stride, count, begin, end, out, out_stride);
+    case 3:
+      return combine_n<3, 3>(columns, coefficients, stride, count, begin, end, out, out_stride);
+    default:
+      return combine_n<4, 2>(columns, coefficients, stride, count, begin, end, out, out_stride);
+  }
+}
+
+ELLZERO_MULTIVERSION
+void rotate_rows(double* upper, double* lower, double cosine, double sine, Index count) {
+  for (Index s = 0; s < count; ++s) {
+    const double u = upper[s], l = lower[s];
+    upper[s] = cosine * u - sine * l;
+    lower[s] = sine * u + cosine * l;
+  }
+}
+
+namespace {
+
+template <int W>
+ELLZERO_INLINE void pool_block(const double* const* inside, const double* const* between,
+                               const double* factor, Index parts, Index i, Lanes* sums) {
+  for (Index b = 0; b < parts; ++b) {
+    const Lanes f = spread(factor[b]);
+    for (int w = 0; w < W; ++w) {
+      sums[w] += load(inside[b] + i + w * kLanes);
+      sums[w] += f * load(between[b] + i + w * kLanes);
+    }
+  }
+}
+
+}  // namespace
+
+ELLZERO_MULTIVERSION
+void pool(const double* const* inside, const double* const* between, const double* factor,
+          Index parts, const double* scale, double own, Index count, double* out) {
+  constexpr int kWide = 4;
+  Index i = 0;
+  for (; i + kWide * kLanes <= count; i += kWide * kLanes) {
+    Lanes sums[kWide] = {};
+    pool_block<kWide>(inside, between, factor, parts, i, sums);
+    for (int w = 0; w < kWide; ++w) {
+      const Index at = i + w * kLanes;
+      store(out + at, sums[w] * (load(scale + at) * spread(own)));
+    }
+  }
+  for (; i < count; ++i) {
+    double sum = 0;
+    for (Index b = 0; b < parts; ++b) {
+      sum += inside[b][i];
+      sum += factor[b] * between[b][i];
+    }
+    out[i] = sum * (scale[i] * own);
+  }
+}
+
+ELLZERO_MULTIVERSION
+void apply_flip(const double* t, double q, double sign, Index count, double* c, double* d) {
+  const double step = sign * q;
+  for (Index i = 0; i < count; ++i) {
+    c[i] += step * t[i];
+    d[i] += sign * t[i] * t[i];
+  }
+}
+
+ELLZERO_MULTIVERSION
+double insertion_scores(const double* c, const double* d, double floor, Index count,
+                        double* score) {
+  for (Index i = 0; i < count; ++i) {
+    const bool open = d[i] > floor;
+    const double ratio = c[i] * c[i] / (open ? d[i] : 1.0);
+    score[i] = open ? ratio : -1.0;
+  }
+  double highest[8];
+  for (Index l = 0; l < 8; ++l) highest[l] = -1;
+  Index i = 0;
+  for (; i + 8 <= count; i += 8) {
+    for (Index l = 0; l < 8; ++l) {
+      highest[l] = score[i + l] > highest[l] ? score[i + l] : highest[l];
+    }
+  }
+  for (; i < count; ++i) highest[0] = score[i] > highest[0] ? score[i] : highest[0];
+  for (Index l = 1; l < 8; ++l) highest[0] = highest[l] > highest[0] ? highest[l] : highest[0];
+  return highest[0];
+}
+
+ELLZERO_MULTIVERSION
+void swap_scores(const double* c, const double* d, const double* t, double rho, double floor,
+                 Index count, double* score) {
+  constexpr double kClosed = -std::numeric_limits<double>::infinity();
+  for (Index i = 0; i < count; ++i) {
+    const double moved = c[i] + t[i] * rho;
+    const double left = d[i] + t[i] * t[i];
+    const bool open = left > floor;
+    const double gained = moved * moved / (open ? left : 1.0) - rho * rho;
+    score[i] = open ? gained : kClosed;
+  }
+}
+
+ELLZERO_MULTIVERSION
+bool any_swap_above(double least, const double* c, const double* d, const double* t, double rho,
+                    double floor, Index count) {
+  const double bar = rho * rho + least;
+  Index above = 0;
+  for (Index i = 0; i < count; ++i) {
+    const double moved = c[i] + t[i] * rho;
+    const double left = d[i] + t[i] * t[i];
+    above += (left > floor) & (moved * moved > bar * left);
+  }
+  return above > 0;
+}
+
+ELLZERO_MULTIVERSION
+void swap_reach(const double* c, const double* d, double whole, double rho, double floor,
+                Index count, unsigned char* within) {
+  const double root = std::sqrt(whole);
+  for (Index i = 0; i < count; ++i) {
+    const double explained = whole - d[i];
+    const double reach = std::fabs(c[i]) * (std::sqrt(explained > 0 ? explained : 0.0) + root);
+    // A member's d is -infinity. The bound is left some room for rounding.
+    const bool open = d[i] > -std::numeric_limits<double>::infinity();
+    within[i] = open & ((d[i] <= floor) | (reach * (1 + 1e-9) > rho * d[i]));
+  }
+}
+
+namespace {
+
+// kRows rows of t.
+template <int kRows>
+ELLZERO_INLINE void combine_rows(const double* panel, Index rows, Index columns, const double* a,
+                                 double* t) {
+  constexpr int kWide = 2;
+  for (Index i = 0; i < columns; i += kWide * kLanes) {
+    Lanes sums[kRows][kWide] = {};
+    for (Index s = 0; s < rows; ++s) {
+      Lanes x[kWide];
+      for (int w = 0; w < kWide; ++w) x[w] = load(panel + s * kPanel + i + w * kLanes);
+      for (int m = 0; m < kRows; ++m) {
+        const Lanes factor = spread(a[m * rows + s]);
+        for (int w = 0; w < kWide; ++w) sums[m][w] += factor * x[w];
+      }
+    }
+    for (int m = 0; m < kRows; ++m) {
+      for (int w = 0; w < kWide; ++w) store(t + m * kPanel + i + w * kLanes, sums[m][w]);
+    }
+  }
+}
+
+}  // namespace
+
+ELLZERO_MULTIVERSION
+void combine_panel(const double* panel, Index rows, Index columns, const double* a, Index count,
+                   double* t) {
+  Index m = 0;
+  for (; m + 4 <= count; m += 4) {
+    combine_rows<4>(panel, rows, columns, a + m * rows, t + m * kPanel);
+  }
+  for (; m < count; ++m) combine_rows<1>(panel, rows, columns, a + m * rows, t + m * kPanel);
+}
+
+namespace {
+
+ELLZERO_INLINE double dot_inline(const double* a, const double* b, Index count) {
+  double s[8] = {};
+  Index r = 0;
+  for (; r + 8 <= count; r += 8) {
+    for (Index l = 0; l < 8; ++l) s[l] += a[r + l] * b[r + l];
+  }
+  for (; r < count; ++r) s[r % 8] += a[r] * b[r];
+  return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+}  // namespace
+
+ELLZERO_MULTIVERSION
+double dot(const double* a, const double* b, Index count) { return dot_inline(a, b, count); }
+
+ELLZERO_MULTIVERSION
+void lower_times(const double* m, Index stride, Index k, const double* v, double* out) {
+  for (Index r = 0; r < k; ++r) out[r] = dot_inline(m + r * stride, v, r + 1);
+}
+
+ELLZERO_MULTIVERSION
+void lower_transposed_times(const double* m, Index stride, Index k, const double* v, double* out) {
+  for (Index s = 0; s < k; ++s) out[s] = 0;
+  for (Index r = 0; r < k; ++r) {
+    const double* row = m + r * stride;
+    const double factor = v[r];
+    for (Index s = 0; s <= r; ++s) out[s] += row[s] * factor;
+  }
+}
+
+ELLZERO_MULTIVERSION
+void lower_column_sums(const double* m, Index stride, Index k, const double* v, double* out,
+                       double* squares) {
+  for (Index s = 0; s < k; ++s) out[s] = squares[s] = 0;
+  for (Index r = 0; r < k; ++r) {
+    const double* row = m + r * stride;
+    const double factor = v[r];
+    for (Index s = 0; s <= r; ++s) {
+      out[s] += row[s] * factor;
+      squares[s] += row[s] * row[s];
+    }
+  }
+}
+
+}  // namespace ellzero

@@ -1,0 +1,189 @@
+// Columns of the Gram matrix, made when first needed and kept.
+//
+// A column costs a pass over X, and a pass that makes sixteen costs about four times one that makes
+// one. So whoever needs a column also says which others will be needed soon, and those come along.
+// Columns that came along and were not needed are few: the longest waiting make room for new ones.
+// Columns that were needed are kept until the memory bound is reached, the longest unused going
+// first; those in use are never dropped, even beyond it.
+//
+// Several threads may share a cache. Which of them makes a column changes nothing: a column's bits
+// depend on the design alone. Nobody waits for a column that somebody else wants.
+#pragma once
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "data/design.hpp"
+
+namespace ellzero {
+
+class GramCache {
+ public:
+  GramCache(const Design& design, double memory_bound_bytes, const Context& context)
+      : design_(design), context_(context) {
+    const double column_bytes = 8.0 * static_cast<double>(std::max<Index>(design.columns(), 1));
+    bound_ = static_cast<Index>(std::min(memory_bound_bytes / column_bytes, 1e15));
+    // On small designs whatever was made is kept: half a megabyte is nothing.
+    spare_bound_ = std::max<Index>(kBlockColumns - 1, static_cast<Index>(524288 / column_bytes));
+  }
+
+  // Whether column j is here, or being made.
+  bool has(Index j) const {
+    const std::lock_guard<std::mutex> guard(lock_);
+    return entries_.count(j) > 0;
+  }
+
+  // Column j, in use until release(j). If it has to be made, `companions` are made with it: columns
+  // that are not here yet, at most kBlockColumns - 1, the likeliest first.
+  const double* acquire(Index j, const std::vector<Index>& companions = {}) {
+    std::unique_lock<std::mutex> guard(lock_);
+    auto found = entries_.find(j);
+    while (found == entries_.end() || !found->second.values) {
+      if (found == entries_.end()) {
+        std::vector<Index> wanted{j};
+        wanted.insert(wanted.end(), companions.begin(), companions.end());
+        make(wanted, guard);
+      } else {
+        made_one_.wait(guard);
+      }
+      found = entries_.find(j);
+    }
+    Entry& entry = found->second;
+    if (!entry.needed) {
+      entry.needed = true;
+      --spare_;
+    }
+    entry.last_use = ++clock_;
+    ++entry.users;
+    return entry.values.get();
+  }
+
+  void release(Index j) {
+    const std::lock_guard<std::mutex> guard(lock_);
+    --entries_.at(j).users;
+  }
+
+  // Makes those of the columns that are not here, several in a pass: they will be needed.
+  void prepare(const std::vector<Index>& columns) {
+    std::unique_lock<std::mutex> guard(lock_);
+    std::vector<Index> missing;
+    for (const Index j : columns) {
+      const bool known = entries_.count(j) > 0;
+      if (!known && std::find(missing.begin(), missing.end(), j) == missing.end()) {
+        missing.push_back(j);
+      }
+    }
+    for (std::size_t begin = 0; begin < missing.size(); begin += kBlockColumns) {
+      const std::size_t end = std::min(missing.size(), begin + kBlockColumns);
+      make({missing.begin() + begin, missing.begin() + end}, guard);
+    }
+  }
+
+  // How many columns that came along may wait for being needed.
+  void keep_spare(Index columns) { spare_bound_ = std::max(spare_bound_, columns); }
+
+  // Drops every column that nobody uses.
+  void clear() {
+    const std::lock_guard<std::mutex> guard(lock_);
+    for (auto it = entries_.begin(); it != entries_.end();) {
+      if (it->second.users > 0 || !it->second.values) {
+        ++it;
+        continue;
+      }
+      if (!it->second.needed) --spare_;
+      it = entries_.erase(it);
+    }
+  }
+
+  Index columns_held() const { return static_cast<Index>(entries_.size()); }
+  Index columns_made() const { return made_; }
+  Index passes() const { return passes_; }
+
+ private:
+  using Values = std::unique_ptr<double[]>;
+  struct Entry {
+    Values values;  // none while it is being made
+    Index users = 0;
+    std::uint64_t last_use = 0;
+    bool needed = false;
+  };
+
+  // Makes those of the columns that nobody has made or is making; without the lock meanwhile.
+  void make(std::vector<Index> wanted, std::unique_lock<std::mutex>& guard) {
+    const auto present = [&](Index j) { return !entries_.try_emplace(j).second; };
+    wanted.erase(std::remove_if(wanted.begin(), wanted.end(), present), wanted.end());
+    const Index count = static_cast<Index>(wanted.size());
+    if (count == 0) return;
+    spare_ += count;
+    std::vector<Values> storage;
+    make_room(storage);
+    guard.unlock();
+    try {
+      while (static_cast<Index>(storage.size()) < count) {
+        storage.emplace_back(new double[design_.columns()]);
+      }
+      std::vector<double*> out;
+      for (Index b = 0; b < count; ++b) out.push_back(storage[b].get());
+      design_.gram_columns(wanted.data(), count, out.data(), context_);
+    } catch (...) {
+      guard.lock();
+      for (const Index j : wanted) entries_.erase(j);
+      spare_ -= count;
+      made_one_.notify_all();
+      throw;
+    }
+    guard.lock();
+    // The first is the likeliest to be needed: it is to be the last to go.
+    for (Index b = count - 1; b >= 0; --b) {
+      Entry& entry = entries_.at(wanted[b]);
+      entry.values = std::move(storage[b]);
+      entry.last_use = ++clock_;
+    }
+    made_ += count;
+    ++passes_;
+    made_one_.notify_all();
+  }
+
+  // Frees columns for those about to be made, of which all but one are spare; their storage is
+  // handed on.
+  void make_room(std::vector<Values>& storage) {
+    while (spare_ - 1 > spare_bound_ && drop_oldest(false, storage)) {
+    }
+    while (static_cast<Index>(entries_.size()) > bound_ &&
+           (drop_oldest(false, storage) || drop_oldest(true, storage))) {
+    }
+  }
+
+  bool drop_oldest(bool needed, std::vector<Values>& storage) {
+    auto oldest = entries_.end();
+    for (auto it = entries_.begin(); it != entries_.end(); ++it) {
+      const Entry& entry = it->second;
+      if (entry.users > 0 || !entry.values || entry.needed != needed) continue;
+      if (oldest == entries_.end() || entry.last_use < oldest->second.last_use) oldest = it;
+    }
+    if (oldest == entries_.end()) return false;
+    if (!needed) --spare_;
+    storage.push_back(std::move(oldest->second.values));
+    entries_.erase(oldest);
+    return true;
+  }
+
+  const Design& design_;
+  Context context_;
+  mutable std::mutex lock_;
+  std::condition_variable made_one_;
+  Index bound_;
+  Index spare_bound_;
+  Index spare_ = 0;  // columns held that nobody has needed yet
+  Index made_ = 0;
+  Index passes_ = 0;
+  std::uint64_t clock_ = 0;
+  std::unordered_map<Index, Entry> entries_;
+};
+
+}  // namespace ellzero

@@ -1,0 +1,185 @@
+// A Markov chain over supports: sweeps of single flips, and swaps.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "posterior/draws.hpp"
+#include "posterior/hyperparameters.hpp"
+
+namespace ellzero {
+
+class Chain {
+ public:
+  Chain(const Design& design, GramCache& cache, const SpikeSlabPrior& prior,
+        const std::vector<Index>& start, const std::vector<double>& reference, std::uint64_t seed,
+        std::uint64_t stream)
+      : design_(design),
+        model_(design, cache, prior),
+        random_(seed, stream),
+        odds_(design.columns()),
+        weights_(design.columns()),
+        here_(reference) {
+    for (const Index j : start) {
+      if (model_.is_free(j) && !model_.support().contains(j)) model_.insert(j, &random_);
+    }
+  }
+
+  // One iteration of the Gibbs sampler.
+  void iterate(const Context& context) {
+    learn();
+    sweep(++iterations_ % 4 == 0, context);
+    swap();
+  }
+
+  // The same by the jump process that follows, for a stretch of its time. What it meets on the way
+  // is averaged and counts with the weight.
+  void jump_for(double time, double weight, const Context& context);
+
+  // What is known of every column here counts with the weight.
+  void record(double weight) { here_.add(model_, weight); }
+
+  // Ends a draw: the state, and the average of what was recorded since the last.
+  void keep(Draws& draws) {
+    keep_state(model_, random_, draws);
+    const std::size_t p = odds_.size(), kept = draws.conditional.size();
+    draws.inclusion.resize(p), draws.mean.resize(p), draws.square.resize(p);
+    draws.conditional.resize(kept + p);
+    for (std::size_t i = 0; i < p; ++i) {
+      draws.conditional[kept + i] = static_cast<float>(here_.inclusion[i]);
+      draws.inclusion[i] += here_.inclusion[i];
+      draws.mean[i] += here_.mean[i];
+      draws.square[i] += here_.square[i];
+    }
+    here_.clear();
+  }
+
+  void learn() {
+    if (learns_tau(model_.prior())) learn_tau(model_, design_, random_);
+    if (model_.is_laplace()) learn_scales(model_, design_, random_);
+  }
+
+  const SpikeSlab& model() const { return model_; }
+  Index flips() const { return flips_; }
+
+ private:
+  // A flip makes odds anew for the columns of its chunk that are left.
+  static constexpr Index kChunk = 64;
+
+  // Every column in turn is flipped with probability min(1, odds of the flip): the Metropolised
+  // Gibbs sampler (Liu 1996), which leaves a state more readily than one that draws it anew. Where
+  // odds are near one all columns would flip to and fro: now and then they are drawn anew.
+  void sweep(bool anew, const Context& context) {
+    double uniform[kChunk], accept[kChunk];
+    const Index p = model_.columns();
+    for (Index begin = 0; begin < p; begin += kChunk) {
+      const Index end = std::min(p, begin + kChunk);
+      for (Index i = begin; i < end; ++i) uniform[i - begin] = random_.uniform();
+      for (Index from = begin; from < end;) {
+        flip_probabilities(from, end, anew, accept);
+        Index i = from;
+        while (i < end && uniform[i - begin] >= accept[i - from]) ++i;
+        if (i < end) {
+          context.check();
+          flip(i);
+        }
+        from = i + 1;
+      }
+    }
+  }
+
+  void flip_probabilities(Index begin, Index end, bool anew, double* accept) {
+    double* odds = odds_.data();
+    model_.insertion_log_odds(begin, end, odds);
+    model_.member_log_odds(begin, end, [&](Index j, double value) { odds[j - begin] = -value; });
+    (anew ? logistic : exp_below_one)(odds, end - begin, accept);
+  }
+
+  bool flip(Index j) {
+    ++flips_;
+    const Index position = model_.support().position(j);
+    if (position == model_.size()) return model_.insert(j, &random_);
+    model_.remove(position);
+    return true;
+  }
+
+  // A member chosen at random leaves, and any column comes in with its probability given that just
+  // one does: nothing is rejected.
+  void swap() {
+    const Index movable = model_.free_members();
+    if (movable == 0) return;
+    Index which = static_cast<Index>(random_.uniform() * static_cast<double>(movable));
+    Index position = 0;
+    for (;; ++position) {
+      if (model_.is_free(model_.support().members()[position]) && which-- == 0) break;
+    }
+    const Index leaver = model_.support().members()[position];
+    model_.look_without(position, without_);
+    const Index p = model_.columns();
+    model_.log_odds_of(without_.c.data(), without_.d.data(), model_.prior_d_or_null(without_),
+                       movable - 1, without_.total, 0, p, odds_.data());
+    const double highest = *std::max_element(odds_.begin(), odds_.end());
+    exp_shifted(odds_.data(), highest, p, weights_.data());
+    const Index comer = choose(weights_, leaver);
+    if (comer == leaver) return;
+    ++flips_;
+    model_.remove(position);
+    if (!model_.insert(comer, &random_)) model_.insert(leaver, &random_);
+  }
+
+  // A column with probability proportional to its weight.
+  Index choose(const std::vector<double>& weights, Index otherwise) {
+    double sum = 0;
+    for (const double weight : weights) sum += weight;
+    double left = sum * random_.uniform();
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      left -= weights[i];
+      if (left < 0) return static_cast<Index>(i);
+    }
+    return otherwise;
+  }
+
+  const Design& design_;
+  SpikeSlab model_;
+  Random random_;
+  std::vector<double> odds_, weights_;
+  SpikeSlab::Without without_;
+  Conditionals here_;
+  Index flips_ = 0;
+  Index iterations_ = 0;
+};
+
+// Weighted tempered Gibbs (Zanella and Roberts 2019) as a process in continuous time: column i is
+// flipped at the rate
+//
+//   (p_i + e) / p(gamma_i | the others),   p_i = p(gamma_i = 1 | the others),  e > 0
+//
+// Since p(gamma) times that does not depend on gamma_i, the posterior is its stationary law: where
+// it stands after a given time is a draw, with no weights to carry.
+inline void Chain::jump_for(double time, double weight, const Context& context) {
+  const Index p = model_.columns();
+  const double e = std::min(0.5, 5.0 / static_cast<double>(std::max<Index>(p, 1)));
+  const double whole = time;
+  while (time > 0) {
+    context.check();
+    Conditionals::all_log_odds(model_, odds_.data());
+    jump_rates(odds_.data(), e, p, weights_.data());
+    for (const Index j : model_.support().members()) {
+      weights_[j] = model_.is_free(j) ? 1 + e * (1 + std::exp(std::min(-odds_[j], 600.0))) : 0;
+    }
+    for (Index i = 0; i < p; ++i) {
+      if (!model_.is_free(i)) weights_[i] = 0;
+    }
+    double sum = 0;
+    for (const double weight : weights_) sum += weight;
+    const double stay = sum > 0 ? std::min(time, random_.exponential() / sum) : time;
+    if (weight > 0) here_.add(model_, weight * stay / whole, odds_.data());
+    time -= stay;
+    if (time > 0) {
+      const Index next = choose(weights_, -1);
+      if (next >= 0) flip(next);  // a column that depends on the others stays out
+    }
+  }
+}
+
+}  // namespace ellzero

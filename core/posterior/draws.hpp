@@ -1,0 +1,121 @@
+// What a sampler keeps of its draws.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "posterior/spike_slab.hpp"
+
+namespace ellzero {
+
+struct Draws {
+  std::vector<Index> begins{0};  // where the support of each draw begins, and the end
+  std::vector<Index> support;
+  std::vector<double> beta;  // for columns of unit norm
+  std::vector<double> theta, s2, spread;
+  // By draw and column: the probability that the column is in, given all others.
+  std::vector<float> conditional;
+  // By column, sums over draws of that probability, and of what it makes of the mean of the
+  // coefficient and of the mean square of what it differs by from a reference.
+  std::vector<double> inclusion, mean, square;
+  Index count() const { return static_cast<Index>(begins.size()) - 1; }
+};
+
+// The support in increasing order with its coefficients, and the hyperparameters.
+inline void keep_state(const SpikeSlab& model, Random& random, Draws& draws) {
+  const double s2 = model.draw_s2(random);
+  const std::vector<double> beta = model.draw_beta(s2, random);
+  const std::vector<Index>& members = model.support().members();
+  std::vector<Index> order(members.size());
+  for (std::size_t s = 0; s < order.size(); ++s) order[s] = static_cast<Index>(s);
+  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return members[a] < members[b]; });
+  for (const Index s : order) {
+    draws.support.push_back(members[s]);
+    draws.beta.push_back(beta[s]);
+  }
+  draws.begins.push_back(static_cast<Index>(draws.support.size()));
+  draws.s2.push_back(s2);
+  const bool gaussian = model.prior().slab == Slab::gaussian;
+  draws.spread.push_back(gaussian ? s2 / model.tau() : model.spread());
+  if (model.prior().learn_theta) draws.theta.push_back(model.draw_theta(random));
+}
+
+// Rao and Blackwell: every column's indicator is replaced by its probability given the others, and
+// its coefficient by its mean and mean square given the others' indicators. Squares are of
+// differences from a reference near the mean, so that a variance can be far below the square.
+class Conditionals {
+ public:
+  explicit Conditionals(const std::vector<double>& reference)
+      : inclusion(reference.size()),
+        mean(reference.size()),
+        square(reference.size()),
+        reference_(reference),
+        odds_(reference.size()),
+        p_(reference.size()) {}
+
+  // `odds` may hold the log-odds of all columns already.
+  void add(const SpikeSlab& model, double weight, const double* odds = nullptr) {
+    const Index p = model.columns();
+    const Support& support = model.support();
+    if (!odds) {
+      all_log_odds(model, odds_.data());
+      odds = odds_.data();
+    }
+    logistic(odds, p, p_.data());
+    for (Index i = 0; i < p; ++i) inclusion[i] += weight * p_[i];
+    if (model.is_laplace()) {
+      const LaplaceSlab slab(model.spread(), model.s2());
+      for (Index i = 0; i < p; ++i) {
+        if (support.contains(i)) continue;
+        double m = 0, variance = 0;
+        if (model.is_free(i)) slab.moments(support.c()[i], support.d()[i], m, variance);
+        add_one(i, weight, m, variance);
+      }
+    } else {
+      const double base = model.mean_s2() / model.alpha();
+      const double slope = model.integrated() ? base * 0.5 / (model.alpha() * model.total()) : 0;
+      add_moments(weight, p_.data(), support.c().data(), support.d().data(), 1 / model.alpha(),
+                  base, slope, 0, reference_.data(), p, mean.data(), square.data());
+    }
+    for (Index s = 0; s < support.size(); ++s) add_member(model, s, weight);
+  }
+
+  // The log-odds of inclusion of every column, given the others.
+  static void all_log_odds(const SpikeSlab& model, double* odds) {
+    model.insertion_log_odds(0, model.columns(), odds);
+    model.member_log_odds(0, model.columns(), [&](Index j, double value) { odds[j] = value; });
+  }
+
+  void clear() {
+    std::fill(inclusion.begin(), inclusion.end(), 0.0);
+    std::fill(mean.begin(), mean.end(), 0.0);
+    std::fill(square.begin(), square.end(), 0.0);
+  }
+
+  std::vector<double> inclusion, mean, square;
+
+ private:
+  // A coefficient that is in with probability p_, and then has this mean and variance.
+  void add_one(Index i, double weight, double m, double variance) {
+    const double share = weight * p_[i], off = reference_[i];
+    mean[i] += share * m;
+    square[i] += share * ((m - off) * (m - off) + variance) + (weight - share) * off * off;
+  }
+
+  void add_member(const SpikeSlab& model, Index s, double weight) {
+    const Support& support = model.support();
+    const Index j = support.members()[s];
+    const double inverse = support.inverse_diagonal()[s], beta = support.beta()[s];
+    double m = beta / model.alpha(), variance = model.mean_s2() * inverse / model.alpha();
+    if (model.is_laplace()) {
+      LaplaceSlab(model.spread(), model.s2())
+          .moments(beta / inverse, 1 / inverse - support.ridge_of(j), m, variance);
+    }
+    add_one(j, weight, m, variance);
+  }
+
+  const std::vector<double>& reference_;
+  std::vector<double> odds_, p_;
+};
+
+}  // namespace ellzero

@@ -1,0 +1,148 @@
+// Learning the variances, given the support.
+//
+// Under a Gaussian slab all that is not integrated out is tau = s2 / sigma_beta^2, whose density
+// given the support, coefficients integrated out, is a curve of one variable. It is sampled, and
+// integrated by quadrature, in x = log tau. With E(tau) and D(tau) the energy and log-determinant
+// of the support at that ridge, the log of its density is, up to a constant,
+//
+//   k x / 2 - D / 2 + {  -(a + a2 + N/2) log(b + b2 tau + E) + a2 x        both variances learned
+//                     {  -(a + N/2) log s2 - (b + E) / s2,  s2 = tau sigma_beta^2   noise learned
+//                     {  -E / s2 + a2 x - b2 tau / s2                        slab learned
+//
+// for sigma_e^2 ~ IG(a, b) and sigma_beta^2 ~ IG(a2, b2).
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/slice.hpp"
+#include "posterior/spike_slab.hpp"
+
+namespace ellzero {
+
+// Energy and log-determinant of one support as functions of the ridge.
+class RidgeCurve {
+ public:
+  RidgeCurve(const Support& support, const Design& design)
+      : k_(support.size()),
+        gram_(k_ * k_),
+        b_(k_),
+        factor_(k_ * k_),
+        inverse_(k_),
+        solved_(k_),
+        yy_(design.yy) {
+    support.member_gram(gram_.data());
+    for (Index s = 0; s < k_; ++s) b_[s] = design.zy[support.members()[s]];
+  }
+
+  struct Value {
+    double energy, log_determinant;
+  };
+  // By a Cholesky factor L of G + tau I, and L^-1 b beside it.
+  Value at(double tau) {
+    double log_determinant = 0, product = 1, explained = 0;
+    for (Index r = 0; r < k_; ++r) {
+      double* row = factor_.data() + r * k_;
+      double pivot = 1 + tau, right = b_[r];
+      for (Index s = 0; s < r; ++s) {
+        const double* other = factor_.data() + s * k_;
+        double value = gram_[r * k_ + s];
+        for (Index i = 0; i < s; ++i) value -= row[i] * other[i];
+        row[s] = value * inverse_[s];
+        pivot -= row[s] * row[s];
+        right -= row[s] * solved_[s];
+      }
+      pivot = std::max(pivot, 1e-3 * tau);
+      inverse_[r] = 1 / std::sqrt(pivot);
+      solved_[r] = right * inverse_[r];
+      explained += solved_[r] * solved_[r];
+      product *= pivot;
+      // A logarithm now and then, before the product leaves the range of numbers.
+      if (r % 8 == 7 || r + 1 == k_) {
+        log_determinant += std::log(product);
+        product = 1;
+      }
+    }
+    return {std::max(0.0, 0.5 * (yy_ - explained)), log_determinant};
+  }
+
+  Index size() const { return k_; }
+
+ private:
+  Index k_;
+  std::vector<double> gram_, b_, factor_, inverse_, solved_;
+  double yy_;
+};
+
+inline bool learns_tau(const SpikeSlabPrior& prior) {
+  return prior.slab == Slab::gaussian && (prior.noise.learned || prior.spread.learned);
+}
+
+// The part of the log-density of x = log tau that the support's energy enters, and the prior.
+inline double tau_log_density(const SpikeSlabPrior& prior, double x, double energy) {
+  const Variance &noise = prior.noise, &spread = prior.spread;
+  const double tau = std::exp(x);
+  if (noise.learned && spread.learned) {
+    const double shape = noise.shape + spread.shape + 0.5 * prior.degrees;
+    return spread.shape * x - shape * std::log(noise.rate + spread.rate * tau + energy);
+  }
+  if (noise.learned) {
+    const double s2 = tau * spread.value;
+    return -(noise.shape + 0.5 * prior.degrees) * std::log(s2) - (noise.rate + energy) / s2;
+  }
+  return -energy / noise.value + spread.shape * x - spread.rate * tau / noise.value;
+}
+
+inline void learn_tau(SpikeSlab& model, const Design& design, Random& random) {
+  const SpikeSlabPrior& prior = model.prior();
+  RidgeCurve curve(model.support(), design);
+  const auto density = [&](double x, const RidgeCurve::Value& value) {
+    return 0.5 * (static_cast<double>(curve.size()) * x - value.log_determinant) +
+           tau_log_density(prior, x, value.energy);
+  };
+  const double now = std::log(model.tau());
+  const double here = density(now, {model.support().energy(), model.support().log_determinant()});
+  const double tau = std::exp(slice_step(
+      now, here, std::log(SpikeSlab::kLeastTau), std::log(SpikeSlab::kGreatestTau),
+      [&](double x) { return density(x, curve.at(std::exp(x))); }, random));
+  model.set_tau(tau);
+}
+
+// Under a Laplace slab the coefficients are drawn, then sigma_beta^2 and sigma_e^2 given them, and
+// then the variance of each in the mixture of Gaussians that the Laplace distribution is.
+inline void learn_scales(SpikeSlab& model, const Design& design, Random& random) {
+  const SpikeSlabPrior& prior = model.prior();
+  const Support& support = model.support();
+  const Index k = support.size();
+  const std::vector<double> beta = model.draw_beta(model.s2(), random);
+  if (prior.spread.learned) {
+    double sum = 0;
+    for (const double value : beta) sum += std::fabs(value);
+    // In x = log sigma_beta^2; the Laplace density is (2 / variance)^(1/2) / 2 exp(-...).
+    const auto log_density = [&](double x) {
+      return -0.5 * static_cast<double>(k) * x - sum * std::sqrt(2.0) * std::exp(-0.5 * x) -
+             prior.spread.shape * x - prior.spread.rate * std::exp(-x);
+    };
+    const double x = std::log(model.spread());
+    model.set_spread(std::exp(slice_step(x, log_density(x), -690, 690, log_density, random)));
+  }
+  if (prior.noise.learned) {
+    // |y - Z_S beta|^2 = y'y - 2 b'beta + beta'G beta
+    double half_rss = 0.5 * design.yy;
+    std::vector<double> gram(k * k);
+    support.member_gram(gram.data());
+    for (Index s = 0; s < k; ++s) {
+      half_rss += beta[s] * (0.5 * dot(gram.data() + s * k, beta.data(), k) -
+                             design.zy[support.members()[s]]);
+    }
+    const double rate = prior.noise.rate + std::max(0.0, half_rss);
+    model.set_s2(random.inverse_gamma(prior.noise.shape + 0.5 * prior.degrees, rate));
+  }
+  const LaplaceSlab slab(model.spread(), model.s2());
+  std::vector<double> precisions;
+  for (const double value : beta) precisions.push_back(slab.precision_given(value, random));
+  model.set_precisions(precisions);
+}
+
+}  // namespace ellzero

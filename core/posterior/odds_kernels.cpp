@@ -1,0 +1,98 @@
+#include "posterior/odds_kernels.hpp"
+
+#include <limits>
+
+#include "base/vector_math.hpp"
+
+namespace ellzero {
+namespace {
+
+constexpr double kNever = -std::numeric_limits<double>::infinity();
+
+template <bool kIntegrated, bool kCompares, bool kNumerators>
+ELLZERO_INLINE void log_odds_inline(const OddsRule& rule, const double* c, const double* d,
+                                    const double* numerator, Index count, double* out) {
+  const double inverse_total = 1 / rule.total;
+  for (Index i = 0; i < count; ++i) {
+    const bool open = d[i] > rule.floor;
+    const double safe = open ? d[i] : 1.0;
+    const double gain = rule.half_gain * c[i] * c[i] / safe;
+    double value = rule.prior;
+    if (kIntegrated) {
+      const double left = 1 - gain * inverse_total;
+      // Rounding may leave nothing of what only noise can explain.
+      value -= rule.rate * fast_log(left > 1e-15 ? left : 1e-15);
+    } else {
+      value += gain * rule.rate;
+    }
+    if (kCompares) value += 0.5 * fast_log((kNumerators ? numerator[i] : rule.numerator) / safe);
+    out[i] = open ? value : kNever;
+  }
+}
+
+}  // namespace
+
+ELLZERO_MULTIVERSION
+void log_odds(const OddsRule& rule, const double* c, const double* d, const double* prior,
+              const double* numerator, Index count, double* out) {
+  if (rule.integrated && numerator) {
+    log_odds_inline<true, true, true>(rule, c, d, numerator, count, out);
+  } else if (rule.integrated && rule.compares) {
+    log_odds_inline<true, true, false>(rule, c, d, numerator, count, out);
+  } else if (rule.integrated) {
+    log_odds_inline<true, false, false>(rule, c, d, numerator, count, out);
+  } else if (numerator) {
+    log_odds_inline<false, true, true>(rule, c, d, numerator, count, out);
+  } else if (rule.compares) {
+    log_odds_inline<false, true, false>(rule, c, d, numerator, count, out);
+  } else {
+    log_odds_inline<false, false, false>(rule, c, d, numerator, count, out);
+  }
+  if (prior) {
+    for (Index i = 0; i < count; ++i) out[i] += prior[i];
+  }
+}
+
+ELLZERO_MULTIVERSION
+void exp_below_one(const double* x, Index count, double* out) {
+  for (Index i = 0; i < count; ++i) out[i] = fast_exp(x[i] < 0 ? x[i] : 0.0);
+}
+
+ELLZERO_MULTIVERSION
+void exp_shifted(const double* x, double shift, Index count, double* out) {
+  for (Index i = 0; i < count; ++i) out[i] = fast_exp(x[i] - shift);
+}
+
+ELLZERO_MULTIVERSION
+void logistic(const double* x, Index count, double* out) {
+  for (Index i = 0; i < count; ++i) {
+    const double small = fast_exp(x[i] < 0 ? x[i] : -x[i]);
+    out[i] = (x[i] < 0 ? small : 1.0) / (1 + small);
+  }
+}
+
+ELLZERO_MULTIVERSION
+void jump_rates(const double* x, double e, Index count, double* out) {
+  for (Index i = 0; i < count; ++i) {
+    const double odds = fast_exp(x[i] < 600 ? x[i] : 600.0);
+    out[i] = odds + e * (1 + odds);
+  }
+}
+
+ELLZERO_MULTIVERSION
+void add_moments(double weight, const double* p, const double* c, const double* d, double scale,
+                 double base, double slope, double floor, const double* reference, Index count,
+                 double* mean, double* square) {
+  for (Index i = 0; i < count; ++i) {
+    const bool open = d[i] > floor;
+    const double inverse = 1 / (open ? d[i] : 1.0);
+    const double m = scale * c[i] * inverse;
+    const double variance = (base - slope * c[i] * c[i] * inverse) * inverse;
+    const double share = open ? weight * p[i] : 0.0, off = reference[i];
+    const double out = d[i] > kNever ? weight - share : 0.0;
+    mean[i] += share * m;
+    square[i] += share * ((m - off) * (m - off) + variance) + out * off * off;
+  }
+}
+
+}  // namespace ellzero

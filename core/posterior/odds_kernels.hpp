@@ -1,0 +1,54 @@
+// The hot loops of the samplers: odds of inclusion of many columns at once.
+#pragma once
+
+#include "base/kernels.hpp"
+
+namespace ellzero {
+
+// How the log-odds of inclusion of a column that is out follow from its c and d:
+//
+//   prior + 1/2 log(numerator / d) + gain term,   g = half_gain c^2 / d
+//
+// where the gain term is g rate with the noise variance given (rate is one over it), and
+// -rate log(1 - g / total) with it integrated out. d at or below `floor` means that the column
+// can't come in: minus infinity.
+struct OddsRule {
+  double prior = 0;      // log-odds before the data
+  double numerator = 1;  // what the slab leaves of d; unused if it is given by column
+  bool compares = true;  // false: the ratio of determinants is part of `prior`
+  bool integrated = false;
+  double half_gain = 0.5;
+  double rate = 1;
+  double total = 1;
+  double floor = 0;
+};
+
+// `prior` (by column, added to the rule's) and `numerator` (in place of the rule's) may be null.
+void log_odds(const OddsRule& rule, const double* c, const double* d, const double* prior,
+              const double* numerator, Index count, double* out);
+
+// out = exp(min(x, 0))
+void exp_below_one(const double* x, Index count, double* out);
+
+// out = exp(x - shift), for x at most shift
+void exp_shifted(const double* x, double shift, Index count, double* out);
+
+// out = 1 / (1 + exp(-x))
+void logistic(const double* x, Index count, double* out);
+
+// out = (p + e) (1 + exp(x)) with p = 1 / (1 + exp(-x)): the rate at which a column of log-odds x
+// that is out comes in.
+void jump_rates(const double* x, double e, Index count, double* out);
+
+// What is known of the coefficients of columns that are out, given the others: with probability p
+// it is not zero, and then has mean m = scale c / d and variance
+//
+//   (base - slope c^2 / d) / d
+//
+// Adds weight p m to `mean`, and to `square` weight times the mean square of what the coefficient
+// differs by from `reference`; nothing where d is minus infinity, which marks members.
+void add_moments(double weight, const double* p, const double* c, const double* d, double scale,
+                 double base, double slope, double floor, const double* reference, Index count,
+                 double* mean, double* square);
+
+}  // namespace ellzero

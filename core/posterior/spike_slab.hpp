@@ -1,0 +1,375 @@
+// The spike-and-slab posterior over supports, on the engine.
+//
+//   y = mu + Z beta + e,   e ~ N(0, s2 I),   mu flat
+//   beta_S given S ~ N(0, s2 P_S^-1),   beta_i = 0 for i not in S
+//
+// with the precision P_S of one of four slabs:
+//
+//   gaussian  P = tau I,  tau = s2 / sigma_beta^2
+//   laplace   P = diag(tau_i),  tau_i = s2 / v_i,  v_i exponential of mean sigma_beta^2: then
+//   beta_i
+//             is Laplace of variance sigma_beta^2
+//   zellner   P = G_SS / g
+//   boom      P = information ((1 - diagonal) G_SS + diagonal I)
+//
+// With A = G_SS + P_S = alpha (G_SS + ridge), which the engine holds but for alpha, and
+// H = (y'y - b'A^-1 b) / 2, coefficients integrated out,
+//
+//   log p(S | y) = log p(S) + 1/2 log det P - 1/2 log det A - H / s2            (s2 given)
+//                                                           - shape log(rate + H)  (integrated out)
+//
+// where s2 is inverse gamma, and shape has the N/2 of the data in it. Flipping one column changes
+// this by what OddsRule says. theta is integrated out too where it is learned: theta ~ Beta(a, b)
+// makes p(S) proportional to B(a + k, b + F - k) for k of the F columns that may go either way.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "base/random.hpp"
+#include "base/vector_math.hpp"
+#include "engine/support.hpp"
+#include "posterior/laplace_slab.hpp"
+#include "posterior/odds_kernels.hpp"
+
+namespace ellzero {
+
+enum class Slab { gaussian, laplace, zellner, boom };
+
+// A positive parameter: given, or inverse gamma.
+struct Variance {
+  bool learned = false;
+  double value = 1;  // if given; else where to start
+  double shape = 0;
+  double rate = 0;
+};
+
+struct SpikeSlabPrior {
+  Slab slab = Slab::gaussian;
+  Variance noise;   // sigma_e^2
+  Variance spread;  // sigma_beta^2: of gaussian and laplace
+  bool learn_theta = false;
+  double theta_a = 1, theta_b = 1;
+  // By column: the log-odds of inclusion if theta is given, else zero; infinite for columns that
+  // are always in, or never.
+  std::vector<double> log_odds;
+  double degrees = 0;  // N: n - 1 under a flat intercept, else n
+  double g = 1;
+  double information = 1, diagonal = 0.5;
+};
+
+class SpikeSlab {
+ public:
+  // tau is kept between these: beyond them a Gram matrix can't tell it from zero or infinity.
+  static constexpr double kLeastTau = 1e-10, kGreatestTau = 1e10;
+  static constexpr double kNever = -std::numeric_limits<double>::infinity();
+
+  SpikeSlab(const Design& design, GramCache& cache, const SpikeSlabPrior& prior)
+      : design_(design), prior_(prior), support_(design, cache, first_ridge(design, prior)) {
+    s2_ = prior.noise.value;
+    spread_ = prior.spread.value;
+    if (prior.slab == Slab::gaussian) tau_ = bounded_tau(s2_ / spread_);
+    if (prior.slab == Slab::zellner) alpha_ = 1 + 1 / prior.g;
+    if (prior.slab == Slab::boom) {
+      alpha_ = 1 + prior.information * (1 - prior.diagonal);
+      const double ridge = prior.diagonal / (1 - prior.diagonal);
+      prior_support_ = std::make_unique<Support>(design, cache, std::vector<double>{ridge});
+    }
+    floor_ = prior.slab == Slab::zellner ? Support::kSpan : 1e-3 * kLeastTau;
+    support_.fetch_in_bulk();
+    offsets_ = prior.log_odds;
+    choice_.assign(columns(), Choice::free);
+    for (Index j = 0; j < columns(); ++j) {
+      const bool dead = design.inverse_scale[j] == 0;
+      if (std::isinf(offsets_[j]) || dead) {
+        choice_[j] = offsets_[j] > 0 && !dead ? Choice::in : Choice::out;
+        offsets_[j] = kNever;
+      }
+      free_ += is_free(j);
+      plain_ &= offsets_[j] == 0;
+    }
+    for (Index j = 0; j < columns(); ++j) {
+      // One that depends on those before it stays out for good.
+      if (is_forced(j) && !insert(j, nullptr)) choice_[j] = Choice::out;
+    }
+    for (Index k = 0; prior.learn_theta && k <= free_; ++k) {
+      const double in = static_cast<double>(k), rest = static_cast<double>(free_ - k);
+      log_prior_.push_back(std::lgamma(prior.theta_a + in) + std::lgamma(prior.theta_b + rest));
+    }
+  }
+
+  Index columns() const { return support_.columns(); }
+  Index size() const { return support_.size(); }
+  const Support& support() const { return support_; }
+  const SpikeSlabPrior& prior() const { return prior_; }
+  double alpha() const { return alpha_; }
+  double tau() const { return tau_; }
+  double s2() const { return s2_; }
+  double spread() const { return spread_; }
+  bool is_laplace() const { return prior_.slab == Slab::laplace; }
+  bool is_forced(Index j) const { return choice_[j] == Choice::in; }
+  bool is_free(Index j) const { return choice_[j] == Choice::free; }
+  // Columns that may go either way; how many of them are in.
+  Index free_columns() const { return free_; }
+  Index free_members() const { return free_in_; }
+
+  // Whether s2 is integrated out of the odds.
+  bool integrated() const {
+    if (!prior_.noise.learned || is_laplace()) return false;
+    return prior_.slab != Slab::gaussian || prior_.spread.learned;
+  }
+  double noise_shape() const {
+    const double slab = prior_.slab == Slab::gaussian ? prior_.spread.shape : 0;
+    return prior_.noise.shape + slab + 0.5 * prior_.degrees;
+  }
+  double noise_rate() const {
+    return prior_.noise.rate + (prior_.slab == Slab::gaussian ? prior_.spread.rate * tau_ : 0);
+  }
+  // H, and with s2 integrated out the prior's rate too.
+  double total() const {
+    const double half = 0.5 * design_.yy * (1 - 1 / alpha_) + support_.energy() / alpha_;
+    return integrated() ? noise_rate() + half : half;
+  }
+  // The mean of s2 given the support; zero where it has none.
+  double mean_s2() const {
+    if (!integrated()) return s2_;
+    return noise_shape() > 1 ? total() / (noise_shape() - 1) : 0;
+  }
+
+  // log p(S | y) given the hyperparameters, up to a constant. Not for laplace.
+  double log_posterior() const {
+    const double k = static_cast<double>(size());
+    double value = -0.5 * support_.log_determinant();
+    if (prior_.slab == Slab::gaussian) value += 0.5 * k * std::log(tau_);
+    if (prior_.slab == Slab::zellner) {
+      value = -0.5 * k * std::log1p(prior_.g);
+    }
+    if (prior_.slab == Slab::boom) {
+      value += 0.5 * (prior_support_->log_determinant() + k * std::log(prior_scale() / alpha_));
+    }
+    return value + log_prior() +
+           (integrated() ? -noise_shape() * std::log(total()) : -total() / s2_);
+  }
+  double log_prior() const {
+    if (prior_.learn_theta) return log_prior_[free_in_];
+    double value = 0;
+    for (const Index j : support_.members()) value += is_forced(j) ? 0 : offsets_[j];
+    return value;
+  }
+
+  // The log-odds before the data of a column that may come in, when `others` free ones are in.
+  double prior_log_odds(Index others) const {
+    if (!prior_.learn_theta) return 0;
+    const double k = static_cast<double>(others);
+    return std::log((prior_.theta_a + k) / (prior_.theta_b + static_cast<double>(free_ - 1) - k));
+  }
+
+  // Log-odds of inclusion of columns begin .. end that are out (what comes out for members means
+  // nothing), for the c and d of all columns of a support with `others` free members and the given
+  // total; `prior_d` are the d of the prior's engine, if there is one.
+  void log_odds_of(const double* c, const double* d, const double* prior_d, Index others,
+                   double total, Index begin, Index end, double* out) const {
+    if (is_laplace()) {
+      const LaplaceSlab slab(spread_, s2_);
+      const double before = prior_log_odds(others);
+      for (Index i = begin; i < end; ++i) {
+        const bool open = d[i] > kNever && is_free(i);
+        out[i - begin] = open ? before + offsets_[i] + slab.log_ratio(c[i], d[i]) : kNever;
+      }
+      return;
+    }
+    const OddsRule rule = rule_at(others, total);
+    if (prior_d) {
+      numerator_.resize(end - begin);
+      const double factor = prior_scale() / alpha_;
+      for (Index i = begin; i < end; ++i) numerator_[i - begin] = factor * prior_d[i];
+    }
+    ellzero::log_odds(rule, c + begin, d + begin, plain_ ? nullptr : offsets_.data() + begin,
+                      prior_d ? numerator_.data() : nullptr, end - begin, out);
+  }
+  void insertion_log_odds(Index begin, Index end, double* out) const {
+    log_odds_of(support_.c().data(), support_.d().data(),
+                prior_support_ ? prior_support_->d().data() : nullptr, free_in_, total(), begin,
+                end, out);
+  }
+
+  // Log-odds of inclusion of every member whose column is from begin to end, given the others:
+  // calls use(column, log-odds).
+  template <class Use>
+  void member_log_odds(Index begin, Index end, Use&& use) const {
+    const std::vector<Index>& members = support_.members();
+    const OddsRule rule = rule_at(std::max<Index>(free_in_ - 1, 0), total());
+    const LaplaceSlab laplace(spread_, s2_);
+    const double factor = prior_support_ ? prior_scale() / alpha_ : rule.numerator;
+    for (Index s = 0; s < size(); ++s) {
+      const Index j = members[s];
+      if (j < begin || j >= end) continue;
+      if (is_forced(j)) {
+        use(j, -kNever);
+        continue;
+      }
+      const double inverse = support_.inverse_diagonal()[s], beta = support_.beta()[s];
+      double value = rule.prior + offsets_[j];
+      if (is_laplace()) {
+        use(j, value + laplace.log_ratio(beta / inverse, 1 / inverse - support_.ridge_of(j)));
+        continue;
+      }
+      const double gain = rule.half_gain * beta * beta / inverse;
+      value += rule.rate * (rule.integrated ? fast_log(1 + gain / rule.total) : gain);
+      const double left = prior_support_ ? factor / prior_support_->inverse_diagonal()[s] : factor;
+      if (rule.compares) value += 0.5 * fast_log(left * inverse);
+      use(j, value);
+    }
+  }
+
+  // c and d (of the prior's engine too), the total and the number of free members without the
+  // member at a position.
+  struct Without {
+    std::vector<double> c, d, prior_d;
+    double total = 0;
+  };
+  void look_without(Index position, Without& out) const {
+    const Index j = support_.members()[position];
+    out.c.resize(columns());
+    out.d.resize(columns());
+    support_.columns_without(position, out.c.data(), out.d.data());
+    if (is_laplace()) out.d[j] -= support_.ridge_of(j);
+    if (prior_support_) {
+      out.prior_d.resize(columns());
+      std::vector<double> unused(columns());
+      prior_support_->columns_without(position, unused.data(), out.prior_d.data());
+    }
+    out.total = total() + support_.removal_cost(position) / alpha_;
+  }
+  const double* prior_d_or_null(const Without& without) const {
+    return prior_support_ ? without.prior_d.data() : nullptr;
+  }
+
+  // False, and nothing changed, if column j depends on the members. `random` draws the scale of a
+  // Laplace slab; without it the scale is what it is on average.
+  bool insert(Index j, Random* random) {
+    if (is_laplace()) {
+      const double d = std::max(support_.d()[j], 0.0);
+      support_.set_ridge_of(j, new_ridge(support_.c()[j], d, random));
+    }
+    if (!support_.insert(j, floor_)) {
+      if (is_laplace()) support_.set_ridge_of(j, 0);
+      return false;
+    }
+    if (prior_support_ && !prior_support_->insert(j, floor_)) {
+      support_.remove(support_.size() - 1);
+      return false;
+    }
+    free_in_ += is_free(j);
+    return true;
+  }
+  void remove(Index position) {
+    const Index j = support_.members()[position];
+    support_.remove(position);
+    if (prior_support_) prior_support_->remove(position);
+    if (is_laplace()) support_.set_ridge_of(j, 0);
+    free_in_ -= is_free(j);
+  }
+
+  // Of the Gaussian slab: with it goes the variance that is learned, if one is given.
+  void set_tau(double tau) {
+    tau_ = bounded_tau(tau);
+    if (!prior_.spread.learned) s2_ = tau_ * prior_.spread.value;
+    if (!prior_.noise.learned) spread_ = prior_.noise.value / tau_;
+    support_.set_ridge(tau_);
+    recount();
+  }
+  void set_s2(double s2) { s2_ = s2; }
+  void set_spread(double spread) { spread_ = spread; }
+  // One over the variance of every member's slab (laplace), in their order.
+  void set_precisions(const std::vector<double>& precisions) {
+    std::vector<double> ridges;
+    for (const double precision : precisions) ridges.push_back(bounded_tau(s2_ * precision));
+    support_.set_member_ridges(ridges);
+    recount();
+  }
+  static double bounded_tau(double tau) { return std::min(std::max(tau, kLeastTau), kGreatestTau); }
+
+  double draw_s2(Random& random) const {
+    return integrated() ? random.inverse_gamma(noise_shape(), total()) : s2_;
+  }
+  double draw_theta(Random& random) const {
+    const double k = static_cast<double>(free_in_), rest = static_cast<double>(free_) - k;
+    return random.beta(prior_.theta_a + k, prior_.theta_b + rest);
+  }
+  // Coefficients of the members, in their order.
+  std::vector<double> draw_beta(double s2, Random& random) const {
+    std::vector<double> noise(size());
+    for (double& value : noise) value = random.normal();
+    std::vector<double> beta = support_.transposed_times(noise);
+    const double spread = std::sqrt(s2 / alpha_);
+    for (Index s = 0; s < size(); ++s) {
+      beta[s] = support_.beta()[s] / alpha_ + spread * beta[s];
+    }
+    return beta;
+  }
+
+ private:
+  static std::vector<double> first_ridge(const Design& design, const SpikeSlabPrior& prior) {
+    if (prior.slab == Slab::laplace) return std::vector<double>(design.columns(), 0.0);
+    if (prior.slab == Slab::zellner) return {0.0};
+    if (prior.slab == Slab::boom) {
+      const double alpha = 1 + prior.information * (1 - prior.diagonal);
+      return {prior.information * prior.diagonal / alpha};
+    }
+    return {bounded_tau(prior.noise.value / prior.spread.value)};
+  }
+
+  double prior_scale() const { return prior_.information * (1 - prior_.diagonal); }
+
+  OddsRule rule_at(Index others, double total) const {
+    OddsRule rule;
+    rule.prior = prior_log_odds(others);
+    rule.numerator = tau_;
+    if (prior_.slab == Slab::zellner) {
+      rule.compares = false;
+      rule.prior -= 0.5 * std::log1p(prior_.g);
+    }
+    rule.integrated = integrated();
+    rule.half_gain = 0.5 / alpha_;
+    rule.rate = rule.integrated ? noise_shape() : 1 / s2_;
+    rule.total = total;
+    rule.floor = floor_;
+    return rule;
+  }
+
+  double new_ridge(double c, double d, Random* random) const {
+    const LaplaceSlab slab(spread_, s2_);
+    const double precision = random ? slab.draw_precision(c, d, *random) : 1 / spread_;
+    return bounded_tau(s2_ * precision);
+  }
+
+  // Computing anew may drop a member that depends on the others at another ridge.
+  void recount() {
+    free_in_ = 0;
+    for (const Index j : support_.members()) free_in_ += is_free(j);
+  }
+
+  const Design& design_;
+  const SpikeSlabPrior& prior_;
+  Support support_;
+  std::unique_ptr<Support> prior_support_;  // of boom: holds (1 - diagonal)^-1 P / information
+  double alpha_ = 1;
+  double tau_ = 1;
+  double s2_ = 1;
+  double spread_ = 1;
+  double floor_ = 0;
+  enum class Choice : char { free, in, out };
+  std::vector<Choice> choice_;
+  std::vector<double> offsets_;    // log-odds of the free columns, if theta is given
+  bool plain_ = true;              // whether all offsets are zero
+  std::vector<double> log_prior_;  // by the number of free members, if theta is learned
+  Index free_ = 0;
+  Index free_in_ = 0;
+  mutable std::vector<double> numerator_;
+};
+
+}  // namespace ellzero

@@ -1,0 +1,106 @@
+// All folds of a cross-validation, side by side.
+//
+// Folds that are pools of the same parts go in step: each goes on until it wants a Gram column that
+// nobody has made, then one pass over X makes what all of them want. Between passes they run in
+// threads. What a fold finds depends on its own rows alone.
+#pragma once
+
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "data/pooled_design.hpp"
+#include "search/fold_search.hpp"
+#include "search/held_out.hpp"
+
+namespace ellzero {
+
+struct Fold {
+  const Design* design;
+  const HeldOut* held_out;
+};
+
+class Folds {
+ public:
+  // `parts` is what the designs are pools of, or null. `context` says how many threads share the
+  // folds, `passes` how many share a pass.
+  Folds(const std::vector<Fold>& folds, Parts* parts, bool sbr, double ridge,
+        const std::vector<Index>& forced, double memory_bound, const Context& context,
+        const Context& passes)
+      : folds_(folds), parts_(parts), context_(context), passes_(passes) {
+    if (parts_) parts_->prepare(forced, passes_);
+    // In threads, any of them may make a column.
+    const Context making = context.threads > 1 ? passes.single(false) : passes;
+    for (const Fold& fold : folds_) {
+      if (sbr) {
+        searches_.push_back(
+            std::make_unique<SbrSearch>(*fold.design, ridge, forced, memory_bound, making));
+      } else {
+        searches_.push_back(
+            std::make_unique<FrontierSearch>(*fold.design, ridge, forced, memory_bound, making));
+      }
+      // In step nobody looks ahead: what others want comes along.
+      if (parts_) {
+        searches_.back()->support().expect_gains_above(std::numeric_limits<double>::infinity());
+      }
+    }
+  }
+
+  // Looks for the solutions of every fold among sizes up to max_size.
+  void search(Index max_size, const Progress& progress) {
+    std::vector<FoldSearch*> open;
+    for (const auto& search : searches_) {
+      if (search->extend(max_size)) open.push_back(search.get());
+    }
+    const Parts::PutOff put_off(parts_);
+    while (!open.empty()) {
+      std::vector<Index> wanted(open.size(), -1);
+      each(open.size(), [&](Index f, const Context& context) {
+        try {
+          open[f]->go_on(context, context.caller ? progress : Progress());
+        } catch (const ColumnMissing& missing) {
+          wanted[f] = missing.column;
+        }
+      });
+      std::vector<FoldSearch*> still;
+      for (std::size_t f = 0; f < open.size(); ++f) {
+        if (wanted[f] >= 0) still.push_back(open[f]);
+      }
+      open = std::move(still);
+      wanted.erase(std::remove(wanted.begin(), wanted.end(), -1), wanted.end());
+      if (!wanted.empty()) parts_->prepare(wanted, passes_);
+    }
+  }
+
+  struct Judged {
+    FoldSearch::Found found;
+    std::vector<double> errors;  // mean squared, on the rows held out
+  };
+  // What every fold has found, and how that does.
+  std::vector<Judged> judge() {
+    std::vector<Judged> out(folds_.size());
+    each(folds_.size(), [&](Index f, const Context& context) {
+      out[f].found = searches_[f]->found(context);
+      out[f].errors = folds_[f].held_out->errors(*folds_[f].design, out[f].found.models, context);
+    });
+    return out;
+  }
+
+ private:
+  // Calls work(f, context) for every f, in threads; the first range is the calling thread's.
+  template <class Work>
+  void each(std::size_t count, Work&& work) const {
+    parallel_ranges(count, context_, [&](Index begin, Index end, auto poll) {
+      for (Index f = begin; f < end && !poll(); ++f) work(f, context_.single(begin == 0));
+    });
+  }
+
+  std::vector<Fold> folds_;
+  Parts* parts_;
+  Context context_;
+  Context passes_;
+  std::vector<std::unique_ptr<FoldSearch>> searches_;
+};
+
+}  // namespace ellzero

@@ -1,0 +1,384 @@
+// The frontier: the best support known of every size from the forced columns to max_size.
+//
+//   f_k = min over supports S of size k of E(S)
+//
+// is approached from above: a table holds one support a size, and every support in it is tried,
+// once it is new, for its best insertion, removal and swap; each of these that beats the table's
+// support of its size takes its place. When the table is closed, so that no insertion, removal or
+// swap of any support in it improves any support in it, short walks through worse supports look for
+// a way on; it ends when they find none.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "search/sbr.hpp"
+
+namespace ellzero {
+
+class Frontier {
+ public:
+  // A column to flip, and the energy of the support that has it flipped.
+  struct Step {
+    Index column = -1;
+    double energy = std::numeric_limits<double>::infinity();
+  };
+
+  struct Model {
+    std::vector<Index> support;
+    double energy = std::numeric_limits<double>::infinity();
+    bool tried = false;        // whether its neighbours have been looked at
+    bool swapped = false;      // those by a swap too
+    bool wandered = false;     // whether walks have set out from it
+    bool ordered = false;      // whether it was chosen among exact fits by their order
+    std::vector<Step> starts;  // of walks; known once it has been tried
+    // Known once it has been tried, without swaps:
+    std::vector<double> beta;  // in the order of `support`
+    double inflation = 0;      // the largest of [A^-1]_rr
+
+    bool known() const { return energy < std::numeric_limits<double>::infinity(); }
+    void renew(const std::vector<Index>& members, double its_energy) {
+      support.assign(members.begin(), members.end());
+      energy = its_energy;
+      tried = swapped = wandered = ordered = false;
+    }
+  };
+
+  // The support stands at the forced columns.
+  Frontier(Support& support, std::vector<char> forced, bool swaps, double floor)
+      : support_(support), limits_{std::move(forced), 0}, swaps_(swaps), floor_(floor) {
+    insertions_ = std::clamp<Index>(kStarts / std::max<Index>(support_.columns(), 1), 2, 8);
+    least_ = support_.size();
+    models_.resize(least_ + 1);
+    models_[least_] = {support_.members(), support_.energy()};
+    waiting_.resize(models_.size());
+  }
+
+  // Extends the table to max_size, or as far as columns can be inserted, and closes it.
+  void grow(Index max_size, const Context& context, const Progress& progress = {}) {
+    extend(max_size);
+    // Without swaps first: the table only gets better, so with them it can't end up worse.
+    close(false, context, progress);
+    if (swaps_) {
+      for (Model& model : models_) model.tried = model.swapped;
+      do {
+        close(true, context, progress);
+      } while (wander(context, progress));
+    }
+    cut();
+  }
+
+  // The same without swaps in three steps, for whoever has to leave close() on its way: what it
+  // throws changes nothing, and the next call goes on from there.
+  void extend(Index max_size) {
+    cut();  // what an interrupted call left open
+    if (max_size + 1 > static_cast<Index>(models_.size())) {
+      models_.back().tried = false;  // it may now be inserted into
+      models_.resize(max_size + 1);
+      waiting_.resize(max_size + 1);
+    }
+    sweep_ = {};
+  }
+  void close(const Context& context, const Progress& progress) { close(false, context, progress); }
+  // Ends the table before the first size that is not known, or worse than the one before it: the
+  // rank is less than that, but for columns too near to dependence to tell.
+  void cut() {
+    std::size_t end = least_ + 1;
+    while (end < models_.size() && models_[end].known() &&
+           !beats(models_[end - 1].energy, models_[end].energy)) {
+      ++end;
+    }
+    models_.resize(end);
+    waiting_.assign(end, {});
+  }
+
+  // Stands at the support of size k, so that the engine can be asked about it.
+  void visit(Index k) {
+    support_.start_at(sorted(models_[k].support));
+    // Among nearly dependent columns the order matters: in that of the model it is known to do.
+    if (support_.size() < k) support_.start_at(models_[k].support);
+  }
+  // The same on the way from one size to the next, which is cheaper; the bits depend on the models
+  // alone if it begins with the least size.
+  void visit_next(Index k) {
+    if (k > least_) support_.move_to(sorted(models_[k].support));
+    if (k == least_ || support_.size() < k) visit(k);
+  }
+
+  Index least_size() const { return least_; }
+  // What energies differ by through rounding.
+  double floor() const { return floor_; }
+  const std::vector<Model>& models() const { return models_; }
+  Index tried() const { return tried_; }
+
+ private:
+  static std::vector<Index> sorted(std::vector<Index> columns) {
+    std::sort(columns.begin(), columns.end());
+    return columns;
+  }
+
+  // Measured on collinear designs: more walks, and longer ones, find more at a cost that grows as
+  // fast. With few columns they cost little, so there are more.
+  static constexpr Index kFurther = 3, kStarts = 256;
+  // An energy below so many times its rounding is that of an exact fit.
+  static constexpr double kExact = 100;
+
+  // Up and down through the sizes until nothing changes.
+  void close(bool with_swaps, const Context& context, const Progress& progress) {
+    const Index sizes = static_cast<Index>(models_.size()) - least_;
+    do {
+      for (bool changed = true; changed; sweep_ = {}) {
+        for (; sweep_.step < 2 * sizes; ++sweep_.step) {
+          const Index place = std::min(sweep_.step, 2 * sizes - 1 - sweep_.step);
+          settle(least_ + place, with_swaps, context, progress);
+        }
+        changed = sweep_.changed;
+      }
+    } while (order_exact_fits(context));
+  }
+
+  // Supports that fit exactly differ in energy by rounding alone, and which of them came first
+  // depends on the way. So each becomes the support of one less and what best completes it, where
+  // that fits exactly too. True if that changed any: there may be something to close again.
+  bool order_exact_fits(const Context& context) {
+    bool changed = false;
+    for (Index k = least_ + 1; k < static_cast<Index>(models_.size()); ++k) {
+      if (models_[k].ordered || !is_exact(models_[k].energy)) continue;
+      context.check();
+      support_.move_to(models_[k - 1].support);
+      const Support::Candidate best = support_.best_insertion();
+      if (best.completes && support_.can_insert(best.column)) {
+        flipped_.assign(support_.members().begin(), support_.members().end());
+        flipped_.push_back(best.column);
+        if (!same_set(flipped_, models_[k].support)) {
+          support_.move_to(flipped_);
+          if (support_.size() == k && is_exact(support_.energy())) {
+            put(k);
+            changed = true;
+          }
+        }
+      }
+      models_[k].ordered = true;
+    }
+    return changed;
+  }
+
+  // Where the support stands becomes the model of its size.
+  void put(Index k) {
+    models_[k].renew(support_.members(), support_.energy());
+    if (k + 1 < static_cast<Index>(models_.size())) models_[k + 1].ordered = false;
+  }
+
+  // Sets out from every support not yet left that way, by one of its best insertions or cheapest
+  // removals, goes on that way for a few steps, and as many back, offering what is met. True if
+  // anything beats the table.
+  bool wander(const Context& context, const Progress& progress) {
+    std::vector<Index> wanted;
+    for (const Model& model : models_) {
+      if (model.wandered) continue;
+      for (const Step& start : model.starts) wanted.push_back(start.column);
+    }
+    support_.prepare(wanted);
+    bool any = false;
+    for (Index k = least_; k < static_cast<Index>(models_.size()); ++k) {
+      if (models_[k].wandered || !models_[k].known()) continue;
+      context.check();
+      if (progress) progress(k);
+      const std::vector<Step> starts = models_[k].starts;
+      support_.move_to(models_[k].support);
+      const Support::State home = support_.save();
+      for (const Step& start : starts) any |= walk(home, start, context);
+      support_.restore(home);
+      models_[k].wandered = true;
+    }
+    return any;
+  }
+
+  bool walk(const Support::State& home, const Step& start, const Context& context) {
+    const bool up =
+        std::find(home.members.begin(), home.members.end(), start.column) == home.members.end();
+    // Walks set out from the table's own supports anyway.
+    if (equals_table(home.members.size() + (up ? 1 : -1), start.energy)) return false;
+    support_.restore(home);
+    bool any = false, retraced = true;
+    Step next = start;
+    for (int step = 0; step <= kFurther; ++step) {
+      context.check();
+      if (up && step == kFurther) support_.neglect_columns();  // only removals follow
+      if (next.column < 0 || !support_.flip(next.column)) break;
+      any |= offer(support_.members(), support_.energy());
+      retraced &= best_step(!up).column == next.column;
+      if (step < kFurther) next = best_step(up);
+    }
+    if (retraced) return any;
+    for (int step = 0; step < kFurther; ++step) {
+      context.check();
+      next = best_step(!up);
+      if (next.column < 0 || !support_.flip(next.column)) return any;
+      any |= offer(support_.members(), support_.energy());
+    }
+    return offer_flip(best_step(!up)) || any;
+  }
+
+  // The best insertion, or the cheapest removal.
+  Step best_step(bool up) const {
+    Step best;
+    if (up) {
+      const Support::Candidate insertion = support_.best_insertion();
+      if (insertion.column >= 0) best = {insertion.column, support_.energy() - insertion.gain};
+      return best;
+    }
+    double cheapest = std::numeric_limits<double>::infinity();
+    for (Index r = 0; r < support_.size(); ++r) {
+      const Index j = support_.members()[r];
+      if (limits_.is_forced(j) || !(support_.removal_cost(r) < cheapest)) continue;
+      cheapest = support_.removal_cost(r);
+      best = {j, support_.energy() + cheapest};
+    }
+    return best;
+  }
+
+  // The best few insertions, and the cheapest few removals.
+  std::vector<Step> starts() const {
+    const double energy = support_.energy();
+    std::vector<double> gains(support_.columns());
+    support_.insertion_gains(gains.data());
+    std::vector<Step> best;
+    for (Index place = 0; place < insertions_; ++place) {
+      const auto next = std::max_element(gains.begin(), gains.end());
+      if (next == gains.end() || !(*next > 0)) break;
+      best.push_back({next - gains.begin(), energy - *next});
+      *next = -1;
+    }
+    std::vector<Step> removals;
+    for (Index r = 0; r < support_.size(); ++r) {
+      const Index j = support_.members()[r];
+      if (!limits_.is_forced(j)) removals.push_back({j, energy + support_.removal_cost(r)});
+    }
+    const Index count = std::min<Index>(insertions_ / 2, removals.size());
+    std::partial_sort(removals.begin(), removals.begin() + count, removals.end(),
+                      [](const Step& a, const Step& b) { return a.energy < b.energy; });
+    best.insert(best.end(), removals.begin(), removals.begin() + count);
+    return best;
+  }
+
+  // Tries the support of size k, and again while a swap betters it.
+  void settle(Index k, bool with_swaps, const Context& context, const Progress& progress) {
+    for (;;) {
+      if (take_up(k)) sweep_.changed = true;
+      if (models_[k].tried || !models_[k].known()) return;
+      context.check();
+      if (progress) progress(k);
+      sweep_.changed = true;
+      support_.move_to(models_[k].support);
+      if (swaps_) {
+        models_[k].starts = starts();
+      } else {
+        note_coefficients(models_[k]);
+      }
+      if (k + 1 < static_cast<Index>(models_.size())) try_insertion(context);
+      if (k > least_) offer_flip(best_step(false));
+      if (with_swaps) try_swaps(context);
+      models_[k].tried = true;  // not before: an interrupt may come at any time
+      ++tried_;
+      models_[k].swapped |= with_swaps;
+    }
+  }
+
+  // Puts the support that is waiting for its turn into the table, if it keeps what it promised: it
+  // may not, by rounding, among nearly dependent columns.
+  bool take_up(Index k) {
+    if (!waiting_[k].known()) return false;
+    support_.move_to(waiting_[k].support);
+    waiting_[k].energy = std::numeric_limits<double>::infinity();
+    if (support_.size() != k || !beats(support_.energy(), models_[k].energy)) return false;
+    put(k);
+    return true;
+  }
+
+  bool is_exact(double energy) const { return energy <= kExact * floor_; }
+
+  // Exact fits are equal: which of them is in the table is settled by their order.
+  bool beats(double energy, double old) const {
+    return !is_exact(old) && energy < old - floor_ - 1e-12 * std::min(energy, old);
+  }
+
+  double best_energy(Index k) const { return std::min(models_[k].energy, waiting_[k].energy); }
+
+  bool offer(const std::vector<Index>& support, double energy) {
+    const std::size_t k = support.size();
+    if (k >= models_.size() || !beats(energy, best_energy(k))) return false;
+    waiting_[k].renew(support, energy);
+    return true;
+  }
+
+  void note_coefficients(Model& model) const {
+    model.support.assign(support_.members().begin(), support_.members().end());
+    model.beta.assign(support_.beta().begin(), support_.beta().end());
+    model.inflation = 0;
+    for (const double diagonal : support_.inverse_diagonal()) {
+      model.inflation = std::max(model.inflation, diagonal);
+    }
+  }
+
+  // Whether a support of that size and energy is the one the table has.
+  bool equals_table(std::size_t k, double energy) const {
+    return k < models_.size() && models_[k].known() && !beats(energy, models_[k].energy) &&
+           !beats(models_[k].energy, energy);
+  }
+
+  bool offer_flip(const Step& step) {
+    if (step.column < 0) return false;
+    const bool up = !support_.contains(step.column);
+    const std::size_t k = support_.size() + (up ? 1 : -1);
+    if (k >= models_.size() || !beats(step.energy, best_energy(k))) return false;
+    std::vector<Index>& flipped = flipped_;
+    flipped.assign(support_.members().begin(), support_.members().end());
+    if (up) {
+      flipped.push_back(step.column);
+    } else {
+      flipped.erase(std::find(flipped.begin(), flipped.end(), step.column));
+    }
+    return offer(flipped, step.energy);
+  }
+
+  void try_insertion(const Context& context) {
+    for (;;) {
+      context.check();
+      const Step best = best_step(true);
+      if (best.column < 0 || !beats(best.energy, best_energy(support_.size() + 1))) return;
+      if (support_.can_insert(best.column)) {
+        offer_flip(best);
+        return;
+      }
+      support_.rule_out(best.column);
+    }
+  }
+
+  void try_swaps(const Context& context) {
+    const Support::Swap best = support_.best_swap(limits_.forced, context);
+    if (best.column < 0) return;
+    std::vector<Index> swapped = support_.members();
+    swapped[best.position] = best.column;
+    offer(swapped, support_.energy() - best.gain);
+  }
+
+  Support& support_;
+  SbrLimits limits_;
+  bool swaps_;
+  double floor_;
+  Index insertions_;  // by which walks set out from each support; removals are half as many
+  Index least_ = 0;
+  Index tried_ = 0;
+  struct Sweep {
+    Index step = 0;  // sizes settled on the way up and down
+    bool changed = false;
+  } sweep_;
+  std::vector<Model> models_;
+  std::vector<Model> waiting_;  // by size, the best that was found since
+  std::vector<Index> flipped_;  // room to work in
+};
+
+}  // namespace ellzero

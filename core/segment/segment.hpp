@@ -1,0 +1,126 @@
+// Exact segmentation of one series or of many: see series.hpp for the objective.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/parallel.hpp"
+#include "segment/functional.hpp"
+#include "segment/pelt.hpp"
+#include "segment/pelt_positive.hpp"
+#include "segment/refit.hpp"
+#include "segment/series.hpp"
+
+namespace ellzero {
+
+enum class SegmentSolver { functional, pelt, given, given_tidied };
+
+struct Segmented {
+  std::vector<Index> changepoints;  // times
+  std::vector<double> signal;       // this and the next are empty unless asked for
+  std::vector<double> jumps;
+  double loss = 0;  // 1/2 sum w (y - c)^2
+};
+
+// c_t at every time, by the recursion itself, so that c_t = decay * c_{t-1} holds to the bit inside
+// a segment. Before the first sample observed it runs backward. NaN if nothing was observed.
+inline std::vector<double> expand(const SegmentTask& task, const Series& s, const Segments& found) {
+  std::vector<double> c(task.length, std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t k = 0; k < found.starts.size(); ++k) {
+    const bool last = k + 1 == found.starts.size();
+    const Index begin = s.time(found.starts[k]);
+    const Index end = last ? task.length : s.time(found.starts[k + 1]);
+    c[begin] = found.levels[k] * s.unit;
+    for (Index t = begin + 1; t < end; ++t) c[t] = task.decay * c[t - 1];
+  }
+  if (!found.starts.empty()) {
+    for (Index t = s.time(0); t-- > 0;) c[t] = c[t + 1] / task.decay;
+  }
+  return c;
+}
+
+// Where the segments begin, found by a solver or given as times; a time with nothing observed
+// stands for the next that has something.
+template <class Poll>
+std::vector<Index> find_starts(const Series& s, SegmentSolver solver,
+                               const std::vector<Index>& given, Poll&& poll) {
+  if (solver == SegmentSolver::functional) return tidy(s, FunctionalPruning(s).solve(poll));
+  if (solver == SegmentSolver::pelt) {
+    return tidy(s, s.positive ? PositiveInequalityPruning(s).solve(poll)
+                              : InequalityPruning(s).solve(poll));
+  }
+  if (s.size() == 0) return {};
+  std::vector<Index> starts{0};
+  for (const Index time : given) {
+    Index i = time;
+    if (!s.times.empty()) {
+      i = std::lower_bound(s.times.begin(), s.times.end(), time) - s.times.begin();
+    }
+    if (i > starts.back() && i < s.size()) starts.push_back(i);
+  }
+  return solver == SegmentSolver::given_tidied ? tidy(s, starts) : starts;
+}
+
+template <class Poll>
+Segmented segment_one(const SegmentTask& task, SegmentSolver solver, bool want_signal,
+                      const std::vector<Index>& given, Poll&& poll) {
+  const Series s = make_series(task);
+  const Segments found = refit(s, find_starts(s, solver, given, poll));
+  Segmented out;
+  out.loss = found.loss * s.weight_unit * s.unit * s.unit;
+  for (std::size_t k = 1; k < found.starts.size(); ++k) {
+    out.changepoints.push_back(s.time(found.starts[k]));
+  }
+  if (!want_signal) return out;
+  out.signal = expand(task, s, found);
+  for (const Index t : out.changepoints) {
+    out.jumps.push_back(out.signal[t] - task.decay * out.signal[t - 1]);
+  }
+  return out;
+}
+
+// All tasks, each by one thread; which thread takes which changes nothing in the result.
+inline std::vector<Segmented> segment_many(const std::vector<SegmentTask>& tasks,
+                                           SegmentSolver solver, bool want_signal,
+                                           const Context& context) {
+  std::vector<Segmented> results(tasks.size());
+  const auto crew = std::min<std::ptrdiff_t>(context.threads, tasks.size());
+  std::atomic<std::size_t> next{0};
+  std::atomic<std::ptrdiff_t> busy{crew};
+  std::mutex door;
+  std::condition_variable left;
+  parallel_ranges(crew, context, [&](std::ptrdiff_t first, std::ptrdiff_t end, auto&& poll) {
+    const auto leave = [&](void*) {
+      {
+        const std::lock_guard<std::mutex> lock(door);
+        busy -= end - first;
+      }
+      left.notify_all();
+    };
+    {
+      const std::unique_ptr<void, decltype(leave)> guard(&busy, leave);  // exceptions included
+      for (std::size_t k; (k = next++) < tasks.size();) {
+        if (poll()) return;
+        results[k] = segment_one(tasks[k], solver, want_signal, {}, poll);
+      }
+    }
+    if (first > 0) return;
+    // The calling thread, the only one that can see Ctrl-C, waits for the others awake.
+    std::unique_lock<std::mutex> lock(door);
+    while (busy > 0) {
+      left.wait_for(lock, std::chrono::milliseconds(50));
+      lock.unlock();
+      poll();
+      lock.lock();
+    }
+  });
+  return results;
+}
+
+}  // namespace ellzero
