@@ -174,13 +174,13 @@ def test_a_file_protected_against_writing_stays(folder, monkeypatch):
 
 
 def test_odd_names_of_files_are_shown_as_text(folder):
-    odd = "a\x1b[31m\nb.csv"
+    odd = "a\x1b[31m\nb\udcff.csv"
     (folder / odd).write_text(TABLE)
     arguments = [*COMMANDS["select"], "--report", f"{odd}\udcff", "--json", f"{odd}.json"]
     arguments[1] = odd
     result = ellzero(*arguments, cwd=folder)
     assert (result.code, result.err) == (0, "")
-    assert "The report is in a\\x1b[31m\\nb.csv\\udcff" in result.out
+    assert "The report is in a\\x1b[31m\\nb\\udcff.csv\\udcff" in result.out
     assert json.loads((folder / f"{odd}.json").read_text())["data"]["name"] == odd
     for wrong in (["select", odd, "--target", "y", "--json", odd], ["select", f"{odd}.none"]):
         result = ellzero(*wrong, "--target", "y", cwd=folder)
@@ -225,3 +225,64 @@ def test_every_file_is_written_aside(folder, command):
     assert len(written) >= max(1, len(outputs) // 2)
     assert all(name.startswith(".") for name in written), written
     assert not [path for path in folder.rglob(".*") if path.is_file()]
+
+
+SHELL = {
+    "dash": "cat t.csv | {command} - --target y --json -",
+    "/dev/stdin": "cat t.csv | {command} /dev/stdin --target y --json -",
+    "redirected": "{command} - --target y --json - < t.csv",
+    "from a file": "gzip -c t.csv > t.gz; {command} /dev/stdin --target y --json - < t.gz",
+    "substituted": "{command} <(cat t.csv) --target y --json -",
+    "named pipe": "mkfifo pipe; cat t.csv > pipe & {command} pipe --target y --json -",
+    "link": "{command} again/chain.csv --target y --json -",
+    "into a pipe": "{command} t.csv --target y --json >(cat) --quiet; sleep 0.2",
+}
+
+
+@pytest.mark.parametrize("case", SHELL)
+def test_tables_from_pipes(folder, case):
+    line = SHELL[case].format(command=f"{COMMAND} select --criterion bic")
+    done = subprocess.run(
+        ["bash", "-c", line], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    content = json.loads(done.stdout)
+    assert content["data"]["rows_read"] == 30
+    assert not content["data"]["name"].startswith("/tmp/ellzero")
+    if case == "dash":
+        assert content["data"]["name"] == "standard input"
+
+
+def test_models_from_pipes(folder):
+    assert ellzero(*COMMANDS["select"], "--save", "model.json", cwd=folder).code == 0
+    expected = ellzero("predict", "model.json", "t.csv", cwd=folder).out
+    for line in (
+        f"cat model.json | {COMMAND} predict - t.csv",
+        f"{COMMAND} predict <(cat model.json) - < t.csv",
+    ):
+        done = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (0, expected)
+
+
+@pytest.mark.parametrize(
+    ("redirection", "options", "code", "words"),
+    [
+        ("<&-", ["-", "--target", "y"], 1, "standard input is empty"),
+        ("</dev/null", ["-", "--target", "y"], 1, "standard input is empty"),
+        (">&-", ["t.csv", "--target", "y", "--json", "-"], 1, "the output can't be written"),
+        (">&-", ["t.csv", "--target", "y", "--quiet"], 0, ""),
+        ("2>&-", ["t.csv", "--target", "q"], 1, ""),
+    ],
+)
+def test_streams_that_are_closed(folder, redirection, options, code, words):
+    line = f"{COMMAND} select --criterion bic {' '.join(options)} {redirection}"
+    done = subprocess.run(["bash", "-c", line], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == code
+    assert words in done.stderr
+    assert len(done.stderr.splitlines()) == bool(words)
+
+
+def test_letters_that_standard_output_does_not_have(folder):
+    result = ellzero(*COMMANDS["select"], cwd=folder, PYTHONUTF8="0", PYTHONIOENCODING="ascii")
+    assert (result.code, result.err) == (0, "")
+    assert "with R\\xb2" in result.out

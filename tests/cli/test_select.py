@@ -244,6 +244,7 @@ BAD_USAGE = {
     "criterion": (["select", "t.csv", "--target", "y", "--criterion", "aic"], "--criterion"),
     "missing": (["select", "t.csv", "--target", "y", "--missing", "zero"], "--missing"),
     "encoding": (["select", "t.csv", "--target", "y", "--encoding", "klingon"], "no encoding"),
+    "no text": (["select", "t.csv", "--target", "y", "--encoding", "base64"], "no encoding"),
     "delimiter": (["select", "t.csv", "--target", "y", "--delimiter", "ab"], "one character"),
     "drops target": (["select", "t.csv", "--target", "y", "--drop", "y"], "--drop names the"),
     "report": (["select", "t.csv", "--target", "y", "--report", "no/r.html"], "no directory"),

@@ -14,10 +14,10 @@ import sys
 from pathlib import Path
 from ellzero.tables import write_aside
 path, contents = Path(sys.argv[1]), [letter * 5_000_000 for letter in "ab"]
-print("ready", flush=True)
 while True:
     for content in contents:
         write_aside(path, content)
+        print("written", flush=True)
 """
 
 
@@ -25,19 +25,15 @@ while True:
 def test_whoever_is_killed_leaves_the_old_file_or_the_new_one(tmp_path, rng):
     path = tmp_path / "f"
     whole = {letter * 5_000_000 for letter in "ab"}
-    path.write_text("a" * 5_000_000)
-    seen = set()
     for delay in rng.uniform(0, 0.05, size=12):
         with subprocess.Popen(
             [sys.executable, "-c", WRITER, path], stdout=subprocess.PIPE
         ) as process:
-            process.stdout.readline()
+            for _ in range(rng.integers(1, 4)):  # so many were written
+                process.stdout.readline()
             time.sleep(delay)
             process.kill()
-        content = path.read_text()
-        assert content in whole
-        seen.add(content[0])
-    assert seen == {"a", "b"}
+        assert path.read_text() in whole
 
 
 def test_links_stay_links_and_modes_stay_modes(tmp_path):

@@ -1,6 +1,12 @@
 import bz2
+import codecs
 import gzip
 import hashlib
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,7 +15,15 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from ellzero.tables import DataError, DateColumn, NumberColumn, ReadOptions, TextColumn, read_table
+from ellzero.tables import (
+    DataError,
+    DateColumn,
+    NumberColumn,
+    ReadOptions,
+    TextColumn,
+    _memory,
+    read_table,
+)
 
 
 def write(path, text, encoding="utf-8"):
@@ -82,6 +96,56 @@ def test_any_delimiter_decimal_encoding_and_na(tmp_path):
     table = read_table(path, options)
     np.testing.assert_array_equal(numbers(table, "größe"), [1.5, 2.5])
     np.testing.assert_array_equal(numbers(table, "x"), [np.nan, 3])
+
+
+MARKED = {"utf-16": "utf-16", "utf-32": "utf-32", "utf-8-sig": None}
+UNMARKED = {name: name for name in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")}
+
+
+@pytest.mark.parametrize(("encoding", "hint"), [*MARKED.items(), *UNMARKED.items()])
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+@pytest.mark.parametrize("asked", ["utf-8", "latin-1"])
+def test_the_encoding_that_is_named_is_the_right_one(tmp_path, encoding, hint, suffix, asked):
+    # More than a block, and letters of which a block may have one half
+    text = "größe,where\n" + "1.5,Zürich 😀\n2,Łódź\n" * 150_000
+    raw = text.encode(encoding)
+    path = tmp_path / f"t{suffix}"
+    path.write_bytes(gzip.compress(raw, 1) if suffix.endswith("gz") else raw)
+    options = ReadOptions(encoding=asked)
+    if hint is not None:
+        with pytest.raises(DataError, match=r"is not written in \S+: try --encoding") as error:
+            read_table(path, options)
+        assert str(error.value).endswith(f"try --encoding {hint}.")
+        options = ReadOptions(encoding=hint)
+    elif asked == "latin-1":
+        options = ReadOptions(encoding=encoding)
+    table = read_table(path, options)
+    assert list(table.columns) == ["größe", "where"]
+    assert (table.n_rows, numbers(table, "größe").sum()) == (300_000, 525_000)
+    assert table.columns["where"].levels == ["Zürich 😀", "Łódź"]
+
+
+def test_a_big_endian_mark_and_a_quoted_field_at_the_end(tmp_path):
+    text = 'x,t\n1,a\n2,"b\nc"\n'
+    (tmp_path / "t.csv").write_bytes(codecs.BOM_UTF16_BE + text.encode("utf-16-be"))
+    with pytest.raises(DataError, match=r"try --encoding utf-16\."):
+        read_table(tmp_path / "t.csv")
+    table = read_table(tmp_path / "t.csv", ReadOptions(encoding="utf-16"))
+    assert words(table, "t") == ["a", "b\nc"]
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        (b"\x1f\x8b....", r"is a gzip file, not text: let its name end in \.gz"),
+        (b"PAR1....", r"is a Parquet file, not text: let its name end in \.parquet"),
+        (b"PK\x03\x04....", "is a zip file or an Excel workbook, not text: save a table of it"),
+    ],
+)
+def test_what_is_no_text_is_called_by_its_name(tmp_path, start, message):
+    (tmp_path / "t.csv").write_bytes(start)
+    with pytest.raises(DataError, match=message):
+        read_table(tmp_path / "t.csv")
 
 
 def test_decimal_commas_far_down(tmp_path):
@@ -268,3 +332,72 @@ def test_progress_and_hash(tmp_path):
     table = read_table(path, progress=seen.append)
     assert seen == [2]
     assert table.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "parquet"])
+def test_a_table_that_is_too_large_for_memory(tmp_path, monkeypatch, suffix):
+    path = tmp_path / f"t.{suffix}"
+    n = 200_000
+    if suffix == "parquet":
+        pa.parquet.write_table(pa.table({"x": np.zeros(n), "y": np.zeros(n)}), path)
+    else:
+        raw = b"x,y\n" + b"0,0\n" * n  # compressed, a thousandth of it
+        path.write_bytes(gzip.compress(raw) if suffix == "csv.gz" else raw)
+    assert read_table(path).n_rows == n
+    monkeypatch.setattr(_memory, "_memory", lambda: 1e6)
+    with pytest.raises(DataError, match=r"rows alone take 0\.0 GB, more than this machine has"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("start", [b"", b"x,y\n"])
+def test_a_line_without_an_end_takes_little_memory(tmp_path, start):
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(start + b"1" * 300_000_000, 1))
+    code = (
+        "import sys, tracemalloc; from pathlib import Path; import pyarrow as pa\n"
+        "from ellzero.tables import read_table\n"
+        "tracemalloc.start()\n"
+        "try: read_table(Path(sys.argv[1]))\n"
+        "except ValueError as error: print(error, file=sys.stderr)\n"
+        "print(pa.default_memory_pool().max_memory() + tracemalloc.get_traced_memory()[1])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, path], capture_output=True, text=True, check=True
+    )
+    assert "has no header" in done.stderr or "a row does not end within" in done.stderr
+    assert int(done.stdout) < 100_000_000
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".csv.bz2", ".parquet", ".arrow"])
+def test_what_can_be_read_only_once(tmp_path, suffix):
+    """A named pipe, whose content is known by how it begins."""
+    whole = tmp_path / f"whole{suffix}"
+    if suffix == ".parquet":
+        pa.parquet.write_table(pa.table({"x": [1.0, 2.0]}), whole)
+    elif suffix == ".arrow":
+        pa.feather.write_feather(pa.table({"x": [1.0, 2.0]}), whole, compression="uncompressed")
+    else:
+        pack = {".csv.gz": gzip.compress, ".csv.bz2": bz2.compress}.get(suffix, bytes)
+        whole.write_bytes(pack(b"x\n1\n2\n"))
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(whole.read_bytes()))
+    writer.start()
+    table = read_table(pipe)
+    writer.join()
+    assert numbers(table, "x").tolist() == [1, 2]
+    assert table.name == str(pipe)
+    assert table.sha256 == hashlib.sha256(whole.read_bytes()).hexdigest()
+
+
+def test_devices_are_no_tables():
+    with pytest.raises(DataError, match="/dev/zero is a device, not a table"):
+        read_table(Path("/dev/zero"))
+    with pytest.raises(DataError, match="/dev/null is empty"):
+        read_table(Path("/dev/null"))
+
+
+def test_a_name_that_is_no_text(tmp_path):
+    path = tmp_path / "a\udcff.csv"
+    path.write_text("x\n1\n")
+    assert numbers(read_table(path), "x") == [1]

@@ -59,6 +59,7 @@ def app() -> None:
 
 def main() -> None:
     """Run the command line."""
+    _open_streams()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that has no such letter shows its number; that is no reason to stop.
         if isinstance(stream, io.TextIOWrapper):
@@ -72,6 +73,16 @@ def main() -> None:
         code = code or _fail(f"the output can't be written: {(error.strerror or '').lower()}")
         _forget_output()
     sys.exit(code)
+
+
+def _open_streams() -> None:
+    """Put something in the place of streams that were closed, where files would be opened else."""
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_RDONLY))
+    if sys.stdout is None:  # of which nothing can be written to, and that is said
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
 
 
 def _forget_output() -> None:

@@ -16,9 +16,11 @@ _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 def _check_encoding(_: click.Context, __: click.Parameter, value: str) -> str:
     try:
-        return codecs.lookup(value).name
-    except LookupError:
-        raise click.BadParameter(f"{value!r} is no encoding that Python knows.") from None
+        if "a,1\n".encode(value).decode(value) == "a,1\n":  # some that are listed are not of text
+            return codecs.lookup(value).name
+    except (LookupError, ValueError):
+        pass
+    raise click.BadParameter(f"{value!r} is no encoding of text that Python knows.")
 
 
 def _check_mark(_: click.Context, __: click.Parameter, value: str | None) -> str | None:

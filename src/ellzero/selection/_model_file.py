@@ -14,7 +14,7 @@ from typing import Any
 
 from ellzero.selection._linear_model import LinearModel
 from ellzero.tables import DataError, Feature, write_aside
-from ellzero.tables._files import check_file
+from ellzero.tables._source import read_limited
 
 __all__ = ["load_model", "save_model"]
 
@@ -100,11 +100,11 @@ def load_model(path: Path) -> LinearModel:
     DataError
         If it is not whole, not a model, of another version, or has been changed.
     """
-    check_file(path)
-    if path.stat().st_size > _MOST_BYTES:
+    raw = read_limited(path, _MOST_BYTES)
+    if raw is None:
         raise DataError(f"{path} is too large to be a saved model.")
     try:
-        content = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant)
+        content = json.loads(raw.decode("utf-8"), parse_constant=_no_constant)
     except (ValueError, RecursionError):
         raise DataError(
             f"{path} is not whole JSON: is it a saved model, and not cut off?"

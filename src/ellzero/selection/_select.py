@@ -30,6 +30,7 @@ from ellzero.selection._splits import choose_folds
 from ellzero.tables import DataError, Feature
 from ellzero.tables._errors import listed
 from ellzero.tables._features import power_of_two, repeated_columns
+from ellzero.tables._memory import too_large
 
 if TYPE_CHECKING:
     from ellzero.posterior import SpikeSlabRegressor
@@ -225,10 +226,7 @@ def _some(names: list[str], most: int = 6) -> str:
 
 def _check_memory(n: int, p: int) -> None:
     needed = 8.0 * n * p
-    if not hasattr(os, "sysconf"):
-        return
-    available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if needed > 0.9 * available:
+    if too_large(needed):
         raise DataError(
             f"{n:,} rows of {p:,} features take {needed / 1e9:.0f} GB, more than this machine has: "
             "leave out columns with --drop."

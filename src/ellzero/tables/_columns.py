@@ -165,6 +165,11 @@ class Gatherer:
         self._data = _Growing(np.int32 if kind == "text" else np.float64)
         self._codes: dict[str, int] | None = {}
 
+    @property
+    def itemsize(self) -> int:
+        """Bytes that a row takes."""
+        return 4 if self.kind == "text" else 8
+
     def add(self, array: Any) -> None:
         """Append an Arrow array."""
         if self.kind == "number":

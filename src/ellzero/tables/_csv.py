@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
 import re
+import zlib
 from collections.abc import Collection, Iterator
-from pathlib import Path
 from typing import Any
 
 from ellzero.tables._errors import DataError
+from ellzero.tables._source import Source, kind_of_file
 
 __all__ = ["CSVTypes", "TypeMismatchError", "open_csv"]
 
@@ -32,7 +34,7 @@ class CSVTypes:
 
     def __init__(
         self,
-        path: Path,
+        source: Source,
         names: list[str],
         header_lines: int,
         delimiter: str,
@@ -41,9 +43,10 @@ class CSVTypes:
         na: Collection[str],
         text: Collection[str],
     ) -> None:
-        self.path, self.names, self._header_lines = path, names, header_lines
+        self.source, self.names, self._header_lines = source, names, header_lines
         self._delimiter, self._encoding, self._decimal = delimiter, encoding, decimal
         self._na, self._text = na, text
+        self._block = max(_BLOCK, _FIELD * len(names))
 
     def attempts(self) -> Iterator[dict[str, Any]]:
         """Yield a type for each column: first a guess, then what all rows agree with."""
@@ -110,7 +113,7 @@ class CSVTypes:
                 read_options=arrow_csv.ReadOptions(
                     column_names=self.names,
                     skip_rows=self._header_lines,
-                    block_size=max(_BLOCK, _FIELD * len(self.names)),
+                    block_size=self._block,
                     encoding=self._encoding,
                 ),
                 parse_options=arrow_csv.ParseOptions(
@@ -149,18 +152,19 @@ class CSVTypes:
         if batch is None or not batch.num_rows or batch.schema.names[-1] != self.names[-1]:
             return
         last = batch.columns[-1][-1].as_py()
-        if isinstance(last, str) and "\n" in last and self.path.suffix.lower() not in _COMPRESSED:
-            with self.path.open("rb") as file:
-                file.seek(max(0, self.path.stat().st_size - 1024))
-                if not file.read().rstrip().endswith(b'"'):
+        if isinstance(last, str) and "\n" in last and self.source.suffix not in _COMPRESSED:
+            with self.source.path.open("rb") as file:
+                file.seek(max(0, self.source.path.stat().st_size - 1024))
+                # Every other byte of what is written in UTF-16 is zero.
+                if not file.read().replace(b"\0", b"").rstrip().endswith(b'"'):
                     raise DataError(
-                        f"{self.path}: a quoted field does not end. Is the file cut off?"
+                        f"{self.source}: a quoted field does not end. Is the file cut off?"
                     )
 
     def _stream(self) -> Any:
         import pyarrow as pa
 
-        return pa.input_stream(str(self.path))
+        return pa.input_stream(str(self.source.path))
 
     def _explain(self, error: BaseException) -> Exception:
         """Say in the user's terms what pyarrow met with."""
@@ -170,7 +174,8 @@ class CSVTypes:
             expected, got, row = found.groups()
             shown = row.strip().splitlines()[0][:80] if row.strip() else ""
             return DataError(
-                f"{self.path}: a row has {got} fields where the header has {expected}: {shown!r}. "
+                f"{self.source}: a row has {got} fields where the header has {expected}: "
+                f"{shown!r}. "
                 "Is the file cut off, or the delimiter another one (--delimiter)?"
             )
         if isinstance(error, UnicodeError) or "UTF8" in message:
@@ -178,20 +183,23 @@ class CSVTypes:
         if "conversion error" in message:
             return TypeMismatchError(message)
         if "Empty CSV" in message:
-            return DataError(f"{self.path} has a header but no rows.")
-        if "straddling" in message or "CSV parser got out of sync" in message:
-            return DataError(f"{self.path}: a quoted field does not end. Is the file cut off?")
+            return DataError(f"{self.source} has a header but no rows.")
+        if "straddling" in message:
+            return DataError(
+                f"{self.source}: a row does not end within {self._block:,} bytes. Is a quote not "
+                "closed, or the file cut off?"
+            )
+        if "CSV parser got out of sync" in message:
+            return DataError(f"{self.source}: a quoted field does not end. Is the file cut off?")
         first = message.strip().splitlines()[0].rstrip(".")[:200] if message else "unknown error"
-        return DataError(f"{self.path} can't be read to its end: {first}.")
+        return DataError(f"{self.source} can't be read to its end: {first}.")
 
     def _encoding_error(self) -> DataError:
-        hint = "--encoding latin-1" if self._encoding.lower().replace("-", "") == "utf8" else ""
-        hint = f": try {hint}" if hint else ""
-        return DataError(f"{self.path} is not written in {self._encoding}{hint}.")
+        return _wrong_encoding(self.source, self._encoding, b"")
 
 
 def open_csv(
-    path: Path,
+    source: Source,
     delimiter: str | None,
     encoding: str,
     decimal: str,
@@ -201,59 +209,103 @@ def open_csv(
     """Read the header of a text file."""
     size = _HEAD
     while True:
-        head, whole = _head(path, encoding, size)
-        if not head.strip():
-            raise DataError(f"{path} is empty.")
-        if "\0" in head:
-            raise DataError(f"{path} is not a text file (it has zero bytes in it).")
+        head, whole = _head(source, encoding, size)
         mark = _find_delimiter(head) if delimiter is None else delimiter
         if mark == decimal:
             raise DataError(f"The delimiter and the decimal point are both {decimal!r}.")
-        header, lines, ended = _header(path, head, mark)
+        header, lines, ended = _header(source, head, mark)
         if whole or ended:
             break
         if size >= _LONGEST_HEAD:
-            raise DataError(f"{path}: its first line does not end within {size:,} bytes.")
+            raise DataError(f"{source}: its first line does not end within {size:,} bytes.")
         size *= 4
     names = [name.strip() for name in header]
     names = [name or f"(unnamed {place})" for place, name in enumerate(names, 1)]
-    return CSVTypes(path, names, lines, mark, encoding, decimal, na, text)
+    return CSVTypes(source, names, lines, mark, encoding, decimal, na, text)
 
 
-def _header(path: Path, head: str, delimiter: str) -> tuple[list[str], int, bool]:
+def _header(source: Source, head: str, delimiter: str) -> tuple[list[str], int, bool]:
     """Return the fields of the header, its lines, and whether its end was seen."""
     stream = io.StringIO(head, newline="")
     reader = csv.reader(stream, delimiter=delimiter)
     try:
         header = next(row for row in reader if row)
     except (StopIteration, csv.Error):
-        raise DataError(f"{path} has no header.") from None
+        raise DataError(f"{source} has no header.") from None
     return header, reader.line_num, stream.tell() < len(head)
 
 
-def _head(path: Path, encoding: str, size: int) -> tuple[str, bool]:
-    """Return the beginning of the file, and whether that is all."""
-    openers = {".gz": gzip.open}
-    try:
-        if path.suffix.lower() in openers:
-            with openers[path.suffix.lower()](path, "rb") as file:
-                raw = file.read(size)
-        elif path.suffix.lower() in (".bz2", ".zst"):
-            import pyarrow as pa
-
-            with pa.input_stream(str(path)) as file:
-                raw = file.read(size)
-        else:
-            with path.open("rb") as file:
-                raw = file.read(size)
-    except (OSError, EOFError) as error:
-        raise DataError(f"{path} can't be read: {error}.") from None
+def _head(source: Source, encoding: str, size: int) -> tuple[str, bool]:
+    """Return the beginning of the file as text, and whether that is all."""
+    raw = _first_bytes(source, size)
+    found = kind_of_file(raw)
+    if found is not None:
+        words, suffix = found
+        advice = f"let its name end in {suffix}" if suffix else "save a table of it as CSV"
+        raise DataError(f"{source} is {words}, not text: {advice}.")
     try:
         text = raw.decode(encoding, errors="ignore" if len(raw) == size else "strict")
-    except UnicodeDecodeError:
-        hint = " : try --encoding latin-1" if encoding.lower().startswith("utf") else ""
-        raise DataError(f"{path} is not written in {encoding}{hint}.".replace(" :", ":")) from None
-    return text.removeprefix("\ufeff"), len(raw) < size
+    except UnicodeError:
+        raise _wrong_encoding(source, encoding, raw) from None
+    if "\0" in text:
+        if _guess_encoding(raw):
+            raise _wrong_encoding(source, encoding, raw)
+        raise DataError(f"{source} is not a text file (it has zero bytes in it).")
+    text = text.removeprefix("\ufeff")
+    if not text.strip():
+        raise DataError(f"{source} is empty.")
+    return text, len(raw) < size
+
+
+def _first_bytes(source: Source, size: int) -> bytes:
+    path = source.path
+    try:
+        if source.suffix == ".gz":
+            with gzip.open(path, "rb") as file:
+                return file.read(size)
+        if source.suffix in _COMPRESSED:
+            import pyarrow as pa
+
+            with pa.input_stream(str(path)) as stream:
+                return bytes(stream.read(size))
+        with path.open("rb") as file:
+            return file.read(size)
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{source} can't be read: {error}.") from None
+
+
+def _wrong_encoding(source: Source, encoding: str, start: bytes) -> DataError:
+    """Say that a file is not what it was taken for, and what it may be."""
+    other = _guess_encoding(start) or ("latin-1" if encoding.startswith("utf-8") else "")
+    hint = f": try --encoding {other}" if other and other != encoding else ""
+    return DataError(f"{source} is not written in {encoding}{hint}.")
+
+
+def _guess_encoding(start: bytes) -> str:
+    """Tell UTF-16 and UTF-32 by their mark, or by where they have zeros; else nothing.
+
+    Where most letters are of the West, one byte in two, or three in four, is zero.
+    """
+    for mark, name in (
+        (codecs.BOM_UTF32_LE, "utf-32"),
+        (codecs.BOM_UTF32_BE, "utf-32"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+        (codecs.BOM_UTF8, "utf-8-sig"),
+    ):
+        if start.startswith(mark):
+            return name
+    sample = start[:4096]
+    if len(sample) < 4:
+        return ""
+    zeros = [sample[place::4].count(0) / len(sample[place::4]) > 0.5 for place in range(4)]
+    names = {
+        (False, True, False, True): "utf-16-le",
+        (True, False, True, False): "utf-16-be",
+        (False, True, True, True): "utf-32-le",
+        (True, True, True, False): "utf-32-be",
+    }
+    return names.get((zeros[0], zeros[1], zeros[2], zeros[3]), "")
 
 
 def _find_delimiter(head: str) -> str:

@@ -11,20 +11,9 @@ from pathlib import Path
 
 from ellzero.tables._errors import DataError
 
-__all__ = ["check_file", "file_hash", "write_aside"]
+__all__ = ["file_hash", "is_open", "reason", "write_aside"]
 
 _BLOCK = 1 << 22
-
-
-def check_file(path: Path) -> None:
-    """Raise unless there is a file to read."""
-    if path.is_dir():
-        raise DataError(f"{path} is a directory, not a table.")
-    try:
-        with path.open("rb"):
-            pass
-    except OSError as error:
-        raise DataError(f"{path} can't be read: {_reason(error)}.") from None
 
 
 def file_hash(path: Path) -> str:
@@ -50,7 +39,7 @@ def write_aside(path: Path, content: str | bytes) -> None:
         mode = _mode(path)
         if mode is not None and stat.S_ISDIR(mode):
             raise DataError(f"{path} is a directory: nothing can be written there.")
-        if mode is not None and (_is_open(path) or not stat.S_ISREG(mode)):
+        if mode is not None and (is_open(path) or not stat.S_ISREG(mode)):
             with path.open("ab") as device:
                 device.write(raw)
             return
@@ -70,7 +59,7 @@ def write_aside(path: Path, content: str | bytes) -> None:
                 os.unlink(aside)
             raise
     except OSError as error:
-        raise DataError(f"{path} can't be written: {_reason(error)}.") from None
+        raise DataError(f"{path} can't be written: {reason(error)}.") from None
 
 
 def _mode(path: Path) -> int | None:
@@ -81,9 +70,10 @@ def _mode(path: Path) -> int | None:
         return None
 
 
-def _is_open(path: Path) -> bool:
+def is_open(path: Path) -> bool:
     """Whether a path is another name of what this process has open, be it a file or not."""
     return os.path.dirname(os.path.abspath(path)) in ("/dev/fd", "/proc/self/fd") or str(path) in (
+        "/dev/stdin",
         "/dev/stdout",
         "/dev/stderr",
     )
@@ -110,5 +100,6 @@ def _keep_mode(target: Path, aside: str) -> None:
     os.chmod(aside, mode)
 
 
-def _reason(error: OSError) -> str:
+def reason(error: OSError) -> str:
+    """Say why the system refused."""
     return (error.strerror or str(error)).lower()

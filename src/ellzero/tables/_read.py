@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from ellzero.tables._columns import Column, Gatherer
 from ellzero.tables._csv import CSVTypes, TypeMismatchError, open_csv
 from ellzero.tables._errors import DataError, listed
-from ellzero.tables._files import check_file, file_hash
+from ellzero.tables._files import file_hash
+from ellzero.tables._memory import too_large
+from ellzero.tables._source import Source, open_source
 
 __all__ = ["ReadOptions", "Table", "read_table"]
 
@@ -87,7 +89,8 @@ def read_table(
     ----------
     path : Path
         The file. Its name says what it is: .parquet, .arrow, .feather, .dta, all else CSV, also
-        compressed (.gz, .bz2, .zst).
+        compressed (.gz, .bz2, .zst). A dash is standard input. That, pipes and the like are copied
+        to a temporary file, and taken for what they begin like.
     options : ReadOptions, default=None
         How a text file is written.
     drop : collection of str
@@ -104,31 +107,40 @@ def read_table(
     Table
         The columns.
     """
-    check_file(path)
-    options = options or ReadOptions()
-    # Sets throughout: a table may have a hundred thousand columns.
-    dropped, text = dict.fromkeys(drop), frozenset(text)
-    names, attempts = _open(path, options, text)
+    with open_source(path) as source:
+        return _read(source, options or ReadOptions(), drop, only, frozenset(text), progress)
+
+
+def _read(
+    source: Source,
+    options: ReadOptions,
+    drop: Collection[str],
+    only: Collection[str] | None,
+    text: frozenset[str],
+    progress: Callable[[int], None] | None,
+) -> Table:
+    # Sets and dicts throughout: a table may have a hundred thousand columns.
+    names, attempts = _open(source, options, text)
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
-        raise DataError(f"{path}: more than one column is called {listed(repeated)}.")
-    every = frozenset(names)
+        raise DataError(f"{source}: more than one column is called {listed(repeated)}.")
+    every, dropped = frozenset(names), dict.fromkeys(drop)
     unknown = [name for name in dropped if name not in every]
     if unknown:
-        raise DataError(f"{path} has no column {listed(unknown)}, which --drop names.")
+        raise DataError(f"{source} has no column {listed(unknown)}, which --drop names.")
     wanted = every if only is None else frozenset(only)
     kept = [name for name in names if name in wanted and name not in dropped]
     if only is None and not kept:
-        raise DataError(f"{path} has no columns.")
+        raise DataError(f"{source} has no columns.")
     for types in attempts:
-        gathered = _gather(path, types, kept, text, progress)
+        gathered = _gather(source, types, kept, text, progress)
         if gathered is not None:
             break
     else:
-        raise DataError(f"{path}: the types of its columns change from row to row.")
+        raise DataError(f"{source}: the types of its columns change from row to row.")
     columns, n_rows = gathered
     unread = tuple(name for name in names if name not in columns)
-    return Table(columns, n_rows, str(path), file_hash(path), unread)
+    return Table(columns, n_rows, source.name, file_hash(source.path), unread)
 
 
 class _Attempt:
@@ -141,9 +153,9 @@ class _Attempt:
 
 
 def _open(
-    path: Path, options: ReadOptions, text: Collection[str]
+    source: Source, options: ReadOptions, text: Collection[str]
 ) -> tuple[list[str], Iterator[_Attempt]]:
-    suffix = path.suffix.lower()
+    suffix = source.suffix
     readers = {
         ".parquet": _open_parquet,
         ".pq": _open_parquet,
@@ -153,9 +165,9 @@ def _open(
         ".dta": _open_stata,
     }
     if suffix in readers:
-        names, attempt = readers[suffix](path)
+        names, attempt = readers[suffix](source)
         return names, iter([attempt])
-    csv = open_csv(path, options.delimiter, options.encoding, options.decimal, options.na, text)
+    csv = open_csv(source, options.delimiter, options.encoding, options.decimal, options.na, text)
     return csv.names, _csv_attempts(csv)
 
 
@@ -165,14 +177,14 @@ def _csv_attempts(csv: CSVTypes) -> Iterator[_Attempt]:
         yield _Attempt(types, partial(csv.batches, types))
 
 
-def _open_parquet(path: Path) -> tuple[list[str], _Attempt]:
+def _open_parquet(source: Source) -> tuple[list[str], _Attempt]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(path)
+        file = pq.ParquetFile(source.path)
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise DataError(f"{path} is not a whole Parquet file: {_first_line(error)}.") from None
+        raise DataError(f"{source} is not a whole Parquet file: {_first_line(error)}.") from None
     schema = file.schema_arrow
 
     def batches(kept: list[str]) -> Iterator[Any]:
@@ -182,20 +194,20 @@ def _open_parquet(path: Path) -> tuple[list[str], _Attempt]:
     return list(schema.names), _Attempt(dict(zip(schema.names, schema.types, strict=True)), batches)
 
 
-def _open_arrow(path: Path) -> tuple[list[str], _Attempt]:
+def _open_arrow(source: Source) -> tuple[list[str], _Attempt]:
     import pyarrow as pa
 
     try:
-        source = pa.memory_map(str(path))
+        mapped = pa.memory_map(str(source.path))
         try:
-            file = pa.ipc.open_file(source)
+            file = pa.ipc.open_file(mapped)
             count, get = file.num_record_batches, file.get_batch
         except pa.ArrowInvalid:
-            source.seek(0)
-            file = pa.ipc.open_stream(source)
+            mapped.seek(0)
+            file = pa.ipc.open_stream(mapped)
             count, get = -1, None
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise DataError(f"{path} is not a whole Arrow file: {_first_line(error)}.") from None
+        raise DataError(f"{source} is not a whole Arrow file: {_first_line(error)}.") from None
     schema = file.schema
 
     def batches(kept: list[str]) -> Iterator[Any]:
@@ -209,17 +221,17 @@ def _open_arrow(path: Path) -> tuple[list[str], _Attempt]:
     return list(schema.names), _Attempt(dict(zip(schema.names, schema.types, strict=True)), batches)
 
 
-def _open_stata(path: Path) -> tuple[list[str], _Attempt]:
+def _open_stata(source: Source) -> tuple[list[str], _Attempt]:
     try:
         import pandas as pd
     except ImportError:
-        raise DataError(f"{path}: Stata files need the package pandas.") from None
+        raise DataError(f"{source}: Stata files need the package pandas.") from None
     import pyarrow as pa
 
     try:
-        table = pa.Table.from_pandas(pd.read_stata(path), preserve_index=False)
+        table = pa.Table.from_pandas(pd.read_stata(source.path), preserve_index=False)
     except Exception as error:  # a file that is cut can fail in any way in there
-        raise DataError(f"{path} is not a whole Stata file: {_first_line(error)}.") from None
+        raise DataError(f"{source} is not a whole Stata file: {_first_line(error)}.") from None
     schema = table.schema
 
     def batches(kept: list[str]) -> Iterator[Any]:
@@ -229,7 +241,7 @@ def _open_stata(path: Path) -> tuple[list[str], _Attempt]:
 
 
 def _gather(
-    path: Path,
+    source: Source,
     attempt: _Attempt,
     kept: list[str],
     text: Collection[str],
@@ -238,23 +250,30 @@ def _gather(
     """Read all batches; None if a column turns out to be of another type."""
     import pyarrow as pa
 
-    gatherers = [_gatherer(path, name, attempt.types[name], name in text) for name in kept]
+    gatherers = [_gatherer(source, name, attempt.types[name], name in text) for name in kept]
     n_rows = 0
     try:
         for batch in attempt.batches(kept):
             for gatherer, array in zip(gatherers, batch.columns, strict=True):
                 gatherer.add(array)
             n_rows += batch.num_rows
+            # A small file can hold a large table, if it is compressed.
+            size = n_rows * sum(gatherer.itemsize for gatherer in gatherers)
+            if too_large(size):
+                raise DataError(
+                    f"{source}: its first {n_rows:,} rows alone take {size / 1e9:.1f} GB, more "
+                    "than this machine has: leave out columns with --drop."
+                )
             if progress is not None:
                 progress(n_rows)
     except TypeMismatchError:
         return None
     except (pa.ArrowException, OSError, UnicodeError, EOFError) as error:
-        raise DataError(f"{path} can't be read to its end: {_first_line(error)}.") from None
+        raise DataError(f"{source} can't be read to its end: {_first_line(error)}.") from None
     return {gatherer.name: gatherer.finish() for gatherer in gatherers}, n_rows
 
 
-def _gatherer(path: Path, name: str, kind: Any, as_text: bool) -> Gatherer:
+def _gatherer(source: Source, name: str, kind: Any, as_text: bool) -> Gatherer:
     import pyarrow as pa
 
     is_ = pa.types
@@ -267,7 +286,7 @@ def _gatherer(path: Path, name: str, kind: Any, as_text: bool) -> Gatherer:
     if is_.is_temporal(kind) and not is_.is_interval(kind):
         return Gatherer(name, "date", False)
     raise DataError(
-        f"{path}: column {name!r} holds values of the type {kind}, which are neither numbers, "
+        f"{source}: column {name!r} holds values of the type {kind}, which are neither numbers, "
         "texts nor dates: leave it out with --drop."
     )
 
