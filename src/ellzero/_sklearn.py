@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -42,6 +42,7 @@ __all__ = [
     "routed_to_splitter",
     "splitter_routing",
     "unchanged_on_error",
+    "validate_table",
 ]
 
 
@@ -56,6 +57,74 @@ def _first_not_numeric(X: Any) -> Any:
         except (TypeError, ValueError):
             return column
     return None
+
+
+# How sentences begin that NumPy and scikit-learn say of a table without a name
+_OF_NO_ARGUMENT = (
+    "could not convert",
+    "float() argument",
+    "setting an array element",
+    "Complex data not supported",
+    "Unable to convert array",
+)
+
+
+def validate_table(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
+    """Check as scikit-learn's ``validate_data`` does, but name X where it is at fault."""
+    if isinstance(X, (list, tuple)):
+        with suppress(TypeError, ValueError):  # which are said below
+            X = np.asarray(X)
+    if getattr(getattr(X, "dtype", None), "kind", None) in ("m", "M"):
+        raise ValueError("X holds dates or durations, not numbers.")
+    try:
+        return validate_data(estimator, X, *y, **options)
+    except (TypeError, ValueError) as error:
+        column = _first_not_numeric(X)
+        if column is not None:
+            raise ValueError(
+                f"X: column {column!r} does not hold numbers; encode or drop it."
+            ) from error
+        words = str(error).split("\n")[0].rstrip(".")
+        if not words.startswith(_OF_NO_ARGUMENT):
+            raise
+        raise type(error)(f"X does not hold real numbers: {words}.") from error
+
+
+def _read_numbers(name: str, values: Any) -> Any:
+    """Return what holds numbers as it is, and objects and texts as numbers; raise for the rest.
+
+    Dates would turn into nanoseconds, and None into NaN after scikit-learn has looked for these.
+    """
+    if values is None or sparse.issparse(values):
+        return values
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ValueError(
+            f"{name} must have one dimension, but its entries differ in length."
+        ) from None
+    if array.dtype.kind in "mM":
+        raise ValueError(f"{name} holds dates or durations, not numbers.")
+    if array.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} must hold real numbers.")
+    if array.dtype.kind not in "OSUTV":
+        return values
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError):
+        raise _not_a_number(name, array.ravel().tolist()) from None
+
+
+def _not_a_number(name: str, entries: list[Any]) -> ValueError:
+    """Name the first entry that is none."""
+    for place, entry in enumerate(entries):
+        if type(entry).__name__ in ("NAType", "NaTType"):  # pandas' own missing values
+            return ValueError(f"Input {name} contains NaN.")
+        try:
+            float(entry)
+        except (TypeError, ValueError):
+            return ValueError(f"{name} must hold numbers; entry {place} is {repr(entry)[:60]}.")
+    return ValueError(f"{name} must hold numbers.")
 
 
 def check_parameters(caller: str, constraints: dict[str, list[Any]], **values: Any) -> None:
@@ -116,26 +185,21 @@ def _is_plain(array: Any, n_dimensions: int) -> bool:
 def _check_data(
     estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any
 ) -> tuple[Any, NDArray[np.float64], NDArray[np.float64] | None]:
-    try:
-        X, y = validate_data(
-            estimator,
-            X,
-            y,
-            accept_sparse="csc",
-            dtype=[np.float64, np.float32],
-            y_numeric=True,
-        )
-    except (TypeError, ValueError) as error:
-        column = _first_not_numeric(X)
-        if column is None:
-            raise
-        raise ValueError(
-            f"X: column {column!r} does not hold numbers; encode or drop it."
-        ) from error
+    X, y = validate_table(
+        estimator,
+        X,
+        _read_numbers("y", y),
+        accept_sparse="csc",
+        dtype=[np.float64, np.float32],
+        y_numeric=True,
+    )
     y = np.ascontiguousarray(y, dtype=np.float64)
     if sample_weight is not None:
         sample_weight = _check_sample_weight(
-            sample_weight, X, dtype=np.float64, ensure_non_negative=True
+            _read_numbers("sample_weight", sample_weight),
+            X,
+            dtype=np.float64,
+            ensure_non_negative=True,
         )
         if not sample_weight.any():
             raise ValueError("sample_weight must not be zero for every row.")
@@ -238,7 +302,9 @@ class SelectingRegressor(SelectorMixin, RegressorMixin, BaseEstimator):  # type:
             Predictions in the units of y.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = validate_table(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
+        )
         chosen = X[:, self.support_]
         return np.asarray(chosen @ self.coef_[self.support_] + self.intercept_, dtype=np.float64)
 
@@ -300,7 +366,7 @@ class RowTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
             The transformer, which has learned the number of columns and their names.
         """
         self._check()
-        validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
+        validate_table(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
@@ -318,7 +384,7 @@ class RowTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # 
         """
         check_is_fitted(self)
         self._check()
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        X = validate_table(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
         return self._transform_rows(X)
 
     def _check(self) -> None:

@@ -228,7 +228,7 @@ def test_bad_parameters(rng, parameters, error, message):
         (np.arange(4.0), np.arange(4.0), None, "Expected 2D array"),
         (np.empty((0, 3)), np.empty(0), None, "0 sample"),
         (np.empty((3, 0)), np.arange(3.0), None, "0 feature"),
-        (np.eye(4), list("abcd"), None, "could not convert string to float"),
+        (np.eye(4), list("abcd"), None, "y must hold numbers; entry 0 is 'a'"),
         (np.eye(4), np.arange(4.0), [1, 1, 1], "sample_weight.shape == "),
         (np.eye(4), np.arange(4.0), [1, -1, 1, 1], "[Nn]egative values"),
         (np.eye(4), np.arange(4.0), [1, np.nan, 1, 1], "NaN"),

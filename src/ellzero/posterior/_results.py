@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ellzero import _core
 from ellzero._columns import column_name
 from ellzero._engine import make_design, thread_count
-from ellzero._sklearn import SelectingRegressor
+from ellzero._sklearn import SelectingRegressor, validate_table
 from ellzero.posterior._draws import PosteriorDraws
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class PosteriorRegressor(SelectingRegressor):
 
     def _check_rows(self, X: Any) -> Any:
         check_is_fitted(self)
-        return validate_data(
+        return validate_table(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )
 
