@@ -151,6 +151,28 @@ def test_pages_of_others_are_not_overwritten(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["index.html"]
 
 
+@pytest.mark.parametrize("path", ["data/penalties.csv", "figures/penalties.png"])
+def test_data_of_others_are_not_overwritten(tmp_path, path):
+    (tmp_path / path).parent.mkdir()
+    (tmp_path / path).write_text("mine")
+    with pytest.raises(DataError, match=rf"{path} is not ours to overwrite"):
+        reproduce(PLAIN, tmp_path)
+    assert contents(tmp_path) == {path: b"mine"}
+    reproduce("posterior-means", tmp_path)
+    assert (tmp_path / path).read_text() == "mine"
+
+
+def test_a_folder_that_was_left_in_the_middle_is_ours(tmp_path, monkeypatch):
+    from ellzero.paper import _reproduce
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_reproduce, "_write_data", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            reproduce("penalties", tmp_path)
+    assert (tmp_path / "figures" / "penalties.svg").exists()
+    assert "<h2" in reproduce("penalties", tmp_path).read_text(encoding="utf-8")
+
+
 def test_bad_folders_and_parts(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="is a file, not a folder"):

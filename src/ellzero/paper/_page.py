@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import html
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
@@ -23,8 +23,8 @@ _GENERATOR = "ellzero reproduce"
 _VERDICTS = ("confirmed", "better", "not confirmed")
 
 
-def check_page(folder: Path) -> None:
-    """Raise if the folder has a page of somebody else's, or is none."""
+def check_page(folder: Path, wanted: Iterable[str]) -> None:
+    """Raise if the folder is none, or has a page or, without one, data of somebody else's."""
     if folder.exists() and not folder.is_dir():
         raise DataError(f"{folder} is a file, not a folder.")
     page = folder / "index.html"
@@ -32,6 +32,12 @@ def check_page(folder: Path) -> None:
         start = page.read_bytes()[:4096].decode("utf-8", errors="replace")
         if f'name="generator" content="{_GENERATOR}"' not in start:
             raise DataError(f"{page} is not ours to overwrite: choose another folder.")
+        return
+    found = [folder / f"data/{name}{end}" for name in wanted for end in (".parquet", ".csv")]
+    found += [folder / f"figures/{name}{end}" for name in wanted for end in (".png", ".svg")]
+    for path in found:
+        if path.exists():
+            raise DataError(f"{path} is not ours to overwrite: choose another folder.")
 
 
 def write_page(folder: Path, parts: Mapping[str, ModuleType]) -> Path:

@@ -109,6 +109,8 @@ def reproduce(
     _prepare(folder, wanted, int(seed), resume)
     if dask is not None and {"accuracy", "selection"} & {*wanted}:
         check_cluster(dask)
+    if not (folder / "index.html").exists():
+        write_page(folder, PARTS)  # so that whoever resumes knows the folder for ours
     for name in wanted:
         data = _compute(name, folder, trials, seed, jobs, dask, quick, progress)
         _write_figure(PARTS[name].draw(data), folder / "figures" / name)
@@ -130,7 +132,7 @@ def _check_parts(parts: str | Iterable[str]) -> list[str]:
 
 def _prepare(folder: Path, wanted: list[str], seed: int, resume: bool) -> None:
     """See that trials can be gone on from and all can be written, before any work."""
-    check_page(folder)
+    check_page(folder, wanted)
     for study in dict.fromkeys(_STUDIES[name] for name in wanted if name in _STUDIES):
         path = _trial_file(folder, study)
         done = count_trials(path)
