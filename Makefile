@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 CORE := CMakeLists.txt pyproject.toml $(shell find core -type f)
 
-.PHONY: demo test reproduce lint bench test-lowest browser clean
+.PHONY: demo test fuzz reproduce lint bench test-lowest browser clean
 
 demo: $(VENV)/.installed
 	@mkdir -p demo
@@ -12,6 +12,15 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed $(VENV)/.test
 	$(PY) -m pytest -n logical --dist worksteal
+
+# Random hostile problems against slow oracles, seeds from the date on: some minutes. Each case that
+# fails, dies or hangs is named with the command that runs it again. make fuzz SEED=7 CASES=1000000
+# is a night's work or two; FAMILY= is for one kind of case only, LIMIT= says when a case hangs.
+SEED ?= $(shell date +%Y%m%d)
+CASES ?= 3000
+LIMIT ?= 60
+fuzz: $(VENV)/.installed $(VENV)/.test
+	PYTHONPATH=tests $(PY) -m fuzz --seed $(SEED) --cases $(CASES) --limit $(LIMIT) --family "$(FAMILY)"
 
 # The paper's figures and tables with few trials: some minutes. All of them: ellzero reproduce.
 reproduce: $(VENV)/.installed

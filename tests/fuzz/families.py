@@ -1,0 +1,28 @@
+"""What is checked, and how often."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from fuzz import copies, interruptions, posteriors, processes, segments, subsets
+
+
+class Family(NamedTuple):
+    check: Callable  # of a random generator; raises if something is wrong
+    weight: float  # how often, compared with the others
+    quick: int  # cases of it in the test suite; 0 while something is known to be wrong
+
+
+FAMILIES = {
+    "frontier": Family(subsets.check_frontier, 10, 0),
+    "regressor": Family(subsets.check_regressor, 10, 0),
+    "folds": Family(subsets.check_cross_validation, 4, 0),
+    "enumeration": Family(posteriors.check_enumeration, 6, 25),
+    "sampling": Family(posteriors.check_sampling, 1, 2),
+    "shrinkage": Family(posteriors.check_scale_mixtures, 1, 3),
+    "segments": Family(segments.check_segments, 20, 150),
+    "paths": Family(segments.check_path, 6, 25),
+    "copies": Family(copies.check_copies, 1, 4),
+    "interruptions": Family(interruptions.check_interruptions, 1, 3),
+    "processes": Family(processes.check_processes, 0.03, 0),
+    "threads": Family(processes.check_threads, 0.1, 1),
+}

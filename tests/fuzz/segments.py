@@ -1,0 +1,107 @@
+"""segment and segment_path against all ways to cut a short series."""
+
+from itertools import pairwise
+
+import numpy as np
+from reference.segmentation import brute_force, segment_fits
+
+from ellzero import segment, segment_path
+from fuzz import hostile
+
+
+def series(rng, most=10):
+    """Draw a series, its weights, a decay, and a factor that all of it was multiplied by."""
+    n = int(rng.integers(1, most + 1))
+    y = [
+        rng.normal(size=n),
+        rng.integers(-2, 4, n).astype(float),
+        rng.integers(0, 2, n).astype(float),
+        np.cumsum(rng.normal(size=n)),
+        rng.normal(size=n) + 10 ** rng.uniform(0, 5),
+        np.full(n, rng.choice([0.0, 1.0, 0.1])),
+        5 * 0.7 ** np.arange(n),
+        np.where(np.arange(n) == rng.integers(n), 10 ** rng.uniform(0, 8), 0.0),
+    ][rng.integers(8)]
+    if rng.random() < 0.3:
+        y[rng.random(n) < 0.3] = np.nan
+    weights = None
+    if rng.random() < 0.35:
+        weights = [
+            rng.integers(0, 4, n).astype(float),
+            rng.exponential(size=n),
+            10 ** rng.uniform(-6, 6, n),
+        ][rng.integers(3)]
+        weights = weights if weights.any() else None
+    decays = [1.0, 1.0, 0.5, 0.9, 0.98, rng.uniform(0.01, 1), 1 - 10 ** rng.uniform(-12, -3), 1e-3]
+    factor = hostile.any_scale(rng) if rng.random() < 0.3 else 1.0
+    return y * factor, weights, float(decays[rng.integers(8)]), factor
+
+
+def rounding(y, weights):
+    w = 1.0 if weights is None else weights
+    return 1e-12 * float(np.nansum(w * y**2))
+
+
+def check_segments(rng):
+    """The least objective of all, reached by a signal that keeps the rules."""
+    y, weights, decay, factor = series(rng)
+    lam = [0.0, 0.125, 0.5, 1.0, rng.exponential(), 10 ** rng.uniform(-6, 6), 1e9][rng.integers(7)]
+    lam = float(lam * factor**2)
+    jumps = ["free", "positive"][rng.integers(2)]
+    solver = ["functional", "functional", "pelt", "dp"][rng.integers(4)]
+    found = segment(y, lam, decay=decay, jumps=jumps, solver=solver, sample_weight=weights)
+    least, _ = brute_force(y, lam, decay=decay, positive=jumps == "positive", weights=weights)
+    slack = rounding(y, weights) + 1e-9 * lam
+    assert abs(found.objective - least) <= slack + 1e-9 * least, (
+        f"{solver}: objective {found.objective!r}, the least of all is {least!r}"
+    )
+    assert_sound(found, y, weights, decay, jumps, slack)
+
+
+def assert_sound(found, y, weights, decay, jumps, slack):
+    """The signal is the best fit on its segments; jumps keep the rules."""
+    there = ~np.isnan(y) if weights is None else ~np.isnan(y) & (weights > 0)
+    if not there.any():
+        assert found.changepoints.size == 0
+        return
+    assert np.isfinite(found.signal).all(), "the signal is not finite"
+    assert there[found.changepoints].all(), "a segment begins in a gap"
+    if jumps == "positive":
+        assert (found.jumps > 0).all(), f"jumps {found.jumps}"
+    loss, _, _ = segment_fits(y, weights, decay)
+    edges = [0, *found.changepoints.tolist(), len(y)]
+    parts = [loss[s, e - 1] for s, e in pairwise(edges)]
+    assert abs(np.nansum(parts) - found.loss) <= slack + 1e-9 * found.loss, (
+        f"loss {found.loss!r}, but the best fit on its segments has {np.nansum(parts)!r}"
+    )
+    w = np.ones(len(y)) if weights is None else weights
+    literal = 0.5 * np.nansum(w * (y - found.signal) ** 2)
+    assert abs(literal - found.loss) <= slack + 1e-9 * found.loss, (
+        f"the signal has loss {literal!r}, not {found.loss!r}"
+    )
+
+
+def check_path(rng):
+    """Every interval of the path against all ways to cut, at prices inside and at random."""
+    y, weights, decay, factor = series(rng, most=9)
+    jumps = ["free", "positive"][rng.integers(2)]
+    solver = ["functional", "pelt"][rng.integers(2)]
+    low = (
+        float(10 ** rng.uniform(-4, 1) * factor**2)
+        if rng.random() < 0.8 or weights is not None
+        else None
+    )
+    options = {"decay": decay, "jumps": jumps, "sample_weight": weights}
+    path = segment_path(y, low, solver=solver, **options)
+    assert (np.diff(path.n_segments) > 0).all()
+    assert (np.diff(path.lambdas) < 0).all(), f"breakpoints {path.lambdas}"
+    assert (np.diff(path.losses) < 0).all(), f"losses {path.losses}"
+    lams = [path.at(segments=int(size)).lam for size in path.n_segments]
+    lams += (path.lam_min + factor**2 * 10 ** rng.uniform(-4, 4, 3)).tolist()
+    for lam in lams:
+        read = path.at(lam=lam)
+        least, _ = brute_force(y, lam, decay=decay, positive=jumps == "positive", weights=weights)
+        slack = rounding(y, weights) + 1e-8 * lam
+        assert abs(read.objective - least) <= slack + 1e-9 * least, (
+            f"at lam={lam!r} the path has {read.objective!r}, the least is {least!r}"
+        )
