@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -136,9 +137,10 @@ class ColumnSampler final : public GaussianSampler {
 
   void factorise(double factor, const Context& context) override {
     // A is factorised with a diagonal of ones: then its pivots say what is left of a column that
-    // others explain, however far apart the ratios are. The prior's share is always left.
+    // others explain, however far apart the ratios are. The prior's share is always left, or what
+    // rounding leaves: divided by less, rounding would grow from pivot to pivot.
     for (Index j = 0; j < p_; ++j) {
-      const double ratio = factor * ratio_[j];
+      const double ratio = std::max(factor * ratio_[j], kRounding);
       scale_[j] = 1 / std::sqrt(1 + ratio);
       floor_[j] = ratio / (1 + ratio);
     }
@@ -166,6 +168,8 @@ class ColumnSampler final : public GaussianSampler {
   }
 
  private:
+  static constexpr double kRounding = 1e-13;
+
   void fill_matrix() {
     Strips& matrix = cholesky_.matrix();
     for (Index i = 0; i < matrix.count(); ++i) {
@@ -203,14 +207,19 @@ class RowSampler final : public GaussianSampler {
         w_(cholesky_.padded()) {}
 
   void set_ratios(const double* ratio, const Context& context) override {
-    for (Index j = 0; j < p_; ++j) root_[j] = 1 / std::sqrt(std::max(ratio[j], kLeastRatio));
+    least_ = std::numeric_limits<double>::infinity();
+    for (Index j = 0; j < p_; ++j) {
+      const double own = std::max(ratio[j], kLeastRatio);
+      root_[j] = 1 / std::sqrt(own);
+      least_ = std::min(least_, own);
+    }
     multiply_out(context);
   }
 
   void factorise(double factor, const Context& context) override {
-    factor_ = factor;
+    factor_ = std::max(factor, kRounding / least_);
     Strips& matrix = cholesky_.matrix();
-    const double inverse = 1 / factor;
+    const double inverse = 1 / factor_;
     for (Index i = 0; i < matrix.count(); ++i) {
       const double* from = outer_.strip(i);
       double* to = matrix.strip(i);
@@ -256,6 +265,8 @@ class RowSampler final : public GaussianSampler {
   // Below this the prior no longer matters to a coefficient that the data know of, and beside Z H
   // Z' the identity would be lost to rounding.
   static constexpr double kLeastRatio = 1e-10;
+  // The same for the ratios times a factor, which is tried far from one.
+  static constexpr double kRounding = 1e-13;
 
   // -Z H Z', a stretch of columns at a time.
   void multiply_out(const Context& context) {
@@ -285,7 +296,7 @@ class RowSampler final : public GaussianSampler {
   Strips outer_;  // -Z H Z'
   Cholesky cholesky_;
   Strips chunk_;
-  double factor_ = 1, squares_ = 0;
+  double factor_ = 1, squares_ = 0, least_ = 1;
   std::vector<double> floor_, root_, noise_, minus_, w_;
 };
 

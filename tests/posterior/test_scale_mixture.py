@@ -387,3 +387,17 @@ def test_bad_arguments_of_methods(table):
         model.plot(max_variables=True)
     with pytest.raises(ValueError, match="sample_weight sums to"):
         model.fit(*table, np.full(60, 1e-3))
+
+
+@pytest.mark.parametrize("p", [18, 6])  # by rows, and by columns
+@pytest.mark.parametrize("unit", [1e-8, 1e-89])
+def test_a_prior_in_other_units_than_y(rng, p, unit):
+    """Beside so wide a prior the noise is lost to rounding; that must not grow into anything."""
+    X, y = rng.standard_normal((6, p)), unit * rng.standard_normal(6)
+    X[:, -1] = X[:, 0]
+    model = BayesianBridgeRegressor(**QUICK)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of that, and of chains that have not mixed
+        model.fit(X, y)
+    assert np.abs(model.draws_.coef).max() < 1e6  # tau is about 1
+    assert (model.draws_.sigma_e < 1e6).all()
