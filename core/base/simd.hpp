@@ -5,8 +5,10 @@
 #include <cstddef>
 #include <cstdlib>  // defines __GLIBC__
 
-// GCC 12 and glibc can do that; elsewhere the baseline is compiled alone.
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && __GNUC__ >= 12
+// GCC 12 and glibc can do that; elsewhere the baseline is compiled alone. So it is for the thread
+// sanitizer, which is not there yet when the choice is made.
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && __GNUC__ >= 12 && \
+    !defined(__SANITIZE_THREAD__)
 #define ELLZERO_MULTIVERSION __attribute__((target_clones("default", "arch=x86-64-v3")))
 #else
 #define ELLZERO_MULTIVERSION
