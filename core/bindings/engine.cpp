@@ -1,8 +1,8 @@
 // The engine as Python sees it: one Gram cache, one support, and the drivers as methods.
 #include "bindings/bindings.hpp"
+#include "engine/least_squares.hpp"
 #include "search/frontier.hpp"
 #include "search/sbr.hpp"
-#include "search/solution.hpp"
 
 #include <nanobind/stl/optional.h>
 
@@ -11,13 +11,14 @@
 namespace ellzero {
 namespace {
 
-class Engine {
+class PythonEngine {
  public:
-  Engine(const Design& design, const Vector<double>& ridge, double memory_bound, int threads)
+  PythonEngine(const Design& design, const Vector<double>& ridge, double memory_bound, int threads)
       : design_(design),
         context_{threads, &interrupt_},
         cache_(design, memory_bound, context_),
-        support_(design, cache_, std::vector<double>(ridge.data(), ridge.data() + ridge.size())) {
+        least_squares_(design, cache_,
+                       std::vector<double>(ridge.data(), ridge.data() + ridge.size())) {
     require(ridge.size() == 1 || static_cast<Index>(ridge.size()) == design.columns(),
             "ridge: one number, or one a column");
   }
@@ -36,11 +37,11 @@ class Engine {
   PythonInterrupt interrupt_;
   Context context_;
   GramCache cache_;
-  Support support_;
+  LeastSquares least_squares_;
 };
 
-SbrLimits limits_of(const Engine& e, const std::optional<Vector<bool>>& forced, Index max_size) {
-  SbrLimits limits;
+Limits limits_of(const PythonEngine& e, const std::optional<Vector<bool>>& forced, Index max_size) {
+  Limits limits;
   require(!forced || static_cast<Index>(forced->size()) == e.design_.columns(),
           "forced: a mask, one a column");
   if (forced) limits.forced.assign(forced->data(), forced->data() + forced->size());
@@ -59,57 +60,56 @@ nb::tuple to_tuple(const Solution& s, const Design& design) {
                         to_array(inverse_scale), to_array(mean), s.rss, s.ridge_energy);
 }
 
-nb::tuple solution(Engine& e) {
-  return to_tuple(e.released([&] { return solve(e.design_, e.support_, e.context_); }), e.design_);
+nb::tuple solution(PythonEngine& e) {
+  return to_tuple(e.released([&] { return e.least_squares_.solve(e.context_); }), e.design_);
 }
 
-nb::tuple sbr(Engine& e, double lam, const std::optional<Vector<bool>>& forced, Index max_size,
-              const nb::object& progress) {
-  const SbrLimits limits = limits_of(e, forced, max_size);
+nb::tuple sbr(PythonEngine& e, double lam, const std::optional<Vector<bool>>& forced,
+              Index max_size, const nb::object& progress) {
+  const Limits limits = limits_of(e, forced, max_size);
   const SbrRun run = e.released([&] {
-    e.support_.expect_gains_above(lam);
-    return run_sbr(e.support_, lam, limits, least_gain(e.design_), e.context_,
-                   progress_of(progress));
+    e.least_squares_.expect_gains_above(lam);
+    return run_sbr(e.least_squares_, lam, limits, e.context_, progress_of(progress));
   });
-  return nb::make_tuple(run.replacements, run.held_back.column, run.held_back.gain, run.lam_low,
+  return nb::make_tuple(run.replacements, run.held_back.unit, run.held_back.gain, run.lam_low,
                         run.lam_high);
 }
 
-nb::tuple path(Engine& e, const std::optional<Vector<bool>>& forced, Index max_size,
+nb::tuple path(PythonEngine& e, const std::optional<Vector<bool>>& forced, Index max_size,
                const nb::object& progress) {
-  const SbrLimits limits = limits_of(e, forced, max_size);
+  const Limits limits = limits_of(e, forced, max_size);
   const SbrPath path = e.released([&] {
-    e.support_.expect_gains_above(0);
-    return sbr_path(e.support_, limits, least_gain(e.design_), e.context_, progress_of(progress));
+    e.least_squares_.expect_gains_above(0);
+    return sbr_path(e.least_squares_, limits, e.context_, progress_of(progress));
   });
   nb::list stops;
   for (const SbrStop& stop : path.stops) {
-    stops.append(nb::make_tuple(to_array(stop.support), stop.energy, stop.ridge_energy,
-                                stop.lam_low, stop.lam_high));
+    stops.append(nb::make_tuple(to_array(stop.support), stop.energy, stop.loss, stop.lam_low,
+                                stop.lam_high));
   }
   return nb::make_tuple(stops, path.replacements, path.next_gain, path.held_back);
 }
 
 // Leaves the engine at the given columns, less those that depend on the ones before them.
-void move_to(Engine& e, const Vector<Index>& target) {
+void move_to(PythonEngine& e, const Vector<Index>& target) {
   e.require_columns(target);
   e.released([&] {
-    e.support_.move_to(std::vector<Index>(target.data(), target.data() + target.size()));
+    e.least_squares_.move_to(std::vector<Index>(target.data(), target.data() + target.size()));
     return 0;
   });
 }
 
 // The same, with bits that depend on the columns alone.
-void start_at(Engine& e, const Vector<Index>& target) {
+void start_at(PythonEngine& e, const Vector<Index>& target) {
   e.require_columns(target);
   e.released([&] {
-    e.support_.start_at(std::vector<Index>(target.data(), target.data() + target.size()));
+    e.least_squares_.start_at(std::vector<Index>(target.data(), target.data() + target.size()));
     return 0;
   });
 }
 
 // Columns of the Gram matrix, a row each; those that are missing are made in one pass.
-nb::object gram_columns(Engine& e, const Vector<Index>& which) {
+nb::object gram_columns(PythonEngine& e, const Vector<Index>& which) {
   const std::size_t p = e.design_.columns(), count = which.size();
   e.require_columns(which);
   require(static_cast<Index>(count) <= kBlockColumns, "too many columns for one pass");
@@ -132,10 +132,10 @@ nb::object gram_columns(Engine& e, const Vector<Index>& which) {
   return to_array(out.data(), {count, p});
 }
 
-nb::object swap_gains(Engine& e) {
-  const std::size_t k = e.support_.size(), p = e.support_.columns();
+nb::object swap_table(PythonEngine& e) {
+  const std::size_t k = e.least_squares_.size(), p = e.least_squares_.columns();
   std::vector<double> table(k * p);
-  for (std::size_t r = 0; r < k; ++r) e.support_.swap_gains(r, table.data() + r * p);
+  for (std::size_t r = 0; r < k; ++r) e.least_squares_.swap_gains(r, table.data() + r * p);
   return to_array(table.data(), {k, p});
 }
 
@@ -145,14 +145,13 @@ class EngineFrontier {
   static constexpr Index kSpareColumns = 128;
 
  public:
-  EngineFrontier(Engine& engine, const std::optional<Vector<bool>>& forced, bool swaps)
+  EngineFrontier(PythonEngine& engine, const std::optional<Vector<bool>>& forced, bool swaps)
       : engine_(engine),
-        frontier_(engine.support_, limits_of(engine, forced, 0).forced, swaps,
-                  least_gain(engine.design_)) {}
+        frontier_(engine.least_squares_, limits_of(engine, forced, 0).forced, swaps) {}
 
   void grow(Index max_size, const nb::object& progress) {
     engine_.released([&] {
-      engine_.support_.expect_gains_above(0);
+      engine_.least_squares_.expect_gains_above(0);
       engine_.cache_.keep_spare(kSpareColumns);
       frontier_.grow(max_size, engine_.context_, progress_of(progress));
       return 0;
@@ -179,7 +178,7 @@ class EngineFrontier {
       for (std::size_t k = frontier_.least_size(); k < frontier_.models().size(); ++k) {
         engine_.context_.check();
         frontier_.visit_next(k);
-        const Solution s = solve(engine_.design_, engine_.support_, engine_.context_);
+        const Solution s = engine_.least_squares_.solve(engine_.context_);
         all.support.insert(all.support.end(), s.support.begin(), s.support.end());
         all.beta.insert(all.beta.end(), s.beta.begin(), s.beta.end());
         all.removal_cost.insert(all.removal_cost.end(), s.removal_cost.begin(),
@@ -207,55 +206,58 @@ class EngineFrontier {
   Index tried() const { return frontier_.tried(); }
 
  private:
-  Engine& engine_;
+  PythonEngine& engine_;
   Frontier frontier_;
 };
 
 }  // namespace
 
 void bind_engine(nb::module_& m) {
-  m.attr("SPAN") = Support::kSpan;
-  nb::class_<Engine>(m, "Engine")
+  m.attr("SPAN") = LeastSquares::kSpan;
+  nb::class_<PythonEngine>(m, "Engine")
       .def(nb::init<const Design&, const Vector<double>&, double, int>(), nb::arg("design"),
            nb::arg("ridge").noconvert(), nb::arg("memory_bound"), nb::arg("threads"),
            nb::keep_alive<1, 2>())
       .def("insert",
-           [](Engine& e, Index j) {
+           [](PythonEngine& e, Index j) {
              e.require_column(j);
-             return e.released([&] { return e.support_.insert(j); });
+             return e.released([&] { return e.least_squares_.insert(j); });
            })
       .def("flip",
-           [](Engine& e, Index j) {
+           [](PythonEngine& e, Index j) {
              e.require_column(j);
-             return e.released([&] { return e.support_.flip(j); });
+             return e.released([&] { return e.least_squares_.flip(j); });
            })
-      .def("refresh", [](Engine& e) { e.support_.refresh(); })
+      .def("refresh", [](PythonEngine& e) { e.least_squares_.refresh(); })
       .def("move_to", &move_to, nb::arg("target").noconvert())
       .def("start_at", &start_at, nb::arg("target").noconvert())
-      .def("drop_unused_columns", [](Engine& e) { e.cache_.clear(); })
+      .def("drop_unused_columns", [](PythonEngine& e) { e.cache_.clear(); })
       .def("gram_columns", &gram_columns, nb::arg("which").noconvert())
-      .def_prop_ro("members", [](const Engine& e) { return to_array(e.support_.members()); })
-      .def_prop_ro("beta", [](const Engine& e) { return to_array(e.support_.beta()); })
-      .def_prop_ro("energy", [](const Engine& e) { return e.support_.energy(); })
-      .def_prop_ro("log_determinant", [](const Engine& e) { return e.support_.log_determinant(); })
-      .def_prop_ro("c", [](const Engine& e) { return to_array(e.support_.c()); })
-      .def_prop_ro("d", [](const Engine& e) { return to_array(e.support_.d()); })
-      .def_prop_ro("columns_made", [](const Engine& e) { return e.cache_.columns_made(); })
-      .def_prop_ro("columns_held", [](const Engine& e) { return e.cache_.columns_held(); })
-      .def_prop_ro("passes", [](const Engine& e) { return e.cache_.passes(); })
+      .def_prop_ro("members",
+                   [](const PythonEngine& e) { return to_array(e.least_squares_.members()); })
+      .def_prop_ro("beta", [](const PythonEngine& e) { return to_array(e.least_squares_.beta()); })
+      .def_prop_ro("energy", [](const PythonEngine& e) { return e.least_squares_.energy(); })
+      .def_prop_ro("log_determinant",
+                   [](const PythonEngine& e) { return e.least_squares_.log_determinant(); })
+      .def_prop_ro("c", [](const PythonEngine& e) { return to_array(e.least_squares_.c()); })
+      .def_prop_ro("d", [](const PythonEngine& e) { return to_array(e.least_squares_.d()); })
+      .def_prop_ro("columns_made", [](const PythonEngine& e) { return e.cache_.columns_made(); })
+      .def_prop_ro("columns_held", [](const PythonEngine& e) { return e.cache_.columns_held(); })
+      .def_prop_ro("passes", [](const PythonEngine& e) { return e.cache_.passes(); })
       .def("insertion_gains",
-           [](const Engine& e) {
-             std::vector<double> gains(e.support_.columns());
-             e.support_.insertion_gains(gains.data());
+           [](const PythonEngine& e) {
+             std::vector<double> gains(e.least_squares_.columns());
+             e.least_squares_.insertion_gains(gains.data());
              return to_array(gains);
            })
       .def("removal_costs",
-           [](const Engine& e) {
-             std::vector<double> costs(e.support_.size());
-             for (Index r = 0; r < e.support_.size(); ++r) costs[r] = e.support_.removal_cost(r);
+           [](const PythonEngine& e) {
+             std::vector<double> costs(e.least_squares_.size());
+             for (Index r = 0; r < e.least_squares_.size(); ++r)
+               costs[r] = e.least_squares_.removal_cost(r);
              return to_array(costs);
            })
-      .def("swap_gains", &swap_gains)
+      .def("swap_gains", &swap_table)
       .def("sbr", &sbr, nb::arg("lam"), nb::arg("forced").none(), nb::arg("max_size"),
            nb::arg("progress").none())
       .def("sbr_path", &path, nb::arg("forced").none(), nb::arg("max_size"),
@@ -263,7 +265,7 @@ void bind_engine(nb::module_& m) {
       .def("solution", &solution);
 
   nb::class_<EngineFrontier>(m, "Frontier")
-      .def(nb::init<Engine&, const std::optional<Vector<bool>>&, bool>(), nb::arg("engine"),
+      .def(nb::init<PythonEngine&, const std::optional<Vector<bool>>&, bool>(), nb::arg("engine"),
            nb::arg("forced").none(), nb::arg("swaps"), nb::keep_alive<1, 2>())
       .def("grow", &EngineFrontier::grow, nb::arg("max_size"), nb::arg("progress").none())
       .def_prop_ro("tried", &EngineFrontier::tried)

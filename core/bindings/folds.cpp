@@ -1,6 +1,7 @@
 // Cross-validation as Python sees it: the rows held out, and the searches of all folds.
 #include "search/folds.hpp"
 #include "bindings/bindings.hpp"
+#include "engine/least_squares.hpp"
 
 #include <nanobind/stl/unique_ptr.h>
 
@@ -47,17 +48,23 @@ class PythonFolds {
               int pass_threads)
       : designs_(designs), held_out_(held_out) {
     require(nb::len(designs) > 0 && nb::len(designs) == nb::len(held_out), "rows for every fold");
+    const Context context{threads, &interrupt_}, passes{pass_threads, &interrupt_};
+    // In threads, any of them may make a column.
+    const Context making = threads > 1 ? passes.single(false) : passes;
     std::vector<Fold> folds;
     for (std::size_t f = 0; f < nb::len(designs); ++f) {
-      folds.push_back({nb::cast<const Design*>(designs[f]), nb::cast<const HeldOut*>(held_out[f])});
+      const Design* design = nb::cast<const Design*>(designs[f]);
+      caches_.push_back(std::make_unique<GramCache>(*design, memory_bound, making));
+      folds.push_back(
+          {std::make_unique<LeastSquares>(*design, *caches_.back(), std::vector<double>{ridge}),
+           design, nb::cast<const HeldOut*>(held_out[f])});
     }
     for (std::size_t i = 0; i < forced.size(); ++i) {
       require(forced(i) >= 0 && forced(i) < folds[0].design->columns(), "no such column");
     }
     run_released(interrupt_, [&] {
-      folds_ = std::make_unique<Folds>(folds, parts, sbr, ridge, to_vector(forced), memory_bound,
-                                       Context{threads, &interrupt_},
-                                       Context{pass_threads, &interrupt_});
+      folds_ =
+          std::make_unique<Folds>(std::move(folds), parts, sbr, to_vector(forced), context, passes);
       return 0;
     });
   }
@@ -80,7 +87,7 @@ class PythonFolds {
       for (const Solution& model : fold.found.models) {
         supports.insert(supports.end(), model.support.begin(), model.support.end());
         begins.push_back(static_cast<Index>(supports.size()));
-        energies.push_back(0.5 * model.rss + model.ridge_energy);
+        energies.push_back(model.energy());
       }
       out.append(nb::make_tuple(to_array(begins), to_array(supports), to_array(energies),
                                 to_array(fold.errors), fold.found.next_gain,
@@ -92,6 +99,7 @@ class PythonFolds {
  private:
   nb::list designs_, held_out_;  // kept alive
   PythonInterrupt interrupt_;
+  std::vector<std::unique_ptr<GramCache>> caches_;
   std::unique_ptr<Folds> folds_;
 };
 

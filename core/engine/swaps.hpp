@@ -1,7 +1,8 @@
 // What swaps would gain, and the best of them all: what k (p - k) regressions would say, from one
 // product of matrices.
 //
-// Swapping member r for column i gains half of
+// With rho_r = beta_r / sqrt([A^-1]_rr) and T_{:,r} = G_{:,S} A^-1 e_r / sqrt([A^-1]_rr), swapping
+// member r for column i gains half of
 //
 //   (c_i + T_ir rho_r)^2 / (d_i + T_ir^2) - rho_r^2
 //
@@ -15,67 +16,55 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
-#include "engine/support.hpp"
+#include "engine/scores.hpp"
 
 namespace ellzero {
 
-inline void Support::swap_row(Index r, std::vector<double>& a, double& rho) const {
-  const double root = std::sqrt(inverse_diagonal_[r]);
-  rho = beta_[r] / root;
-  std::vector<double> unit(size(), 0.0);
+// The row of member r alone, as if it were the last, and rho_r for its q: its removal as a flip.
+inline FlipRow member_row(const Factor& factor, Index r) {
+  const double root = std::sqrt(factor.inverse_diagonal()[r]);
+  std::vector<double> unit(factor.size(), 0.0);
   unit[r] = 1 / root;
-  a = solve(unit);
+  return {factor.solve(unit), factor.beta()[r] / root};
 }
 
-inline void Support::swap_gains(Index r, double* gain) const {
-  std::vector<double> a;
-  double rho = 0;
-  swap_row(r, a, rho);
-  double t[kChunk];
-  for (Index begin = 0; begin < columns(); begin += kChunk) {
-    const Index end = std::min(columns(), begin + kChunk);
-    combine(gram_.data(), a.data(), size(), begin, end, t);
-    swap_scores(c_.data() + begin, d_.data() + begin, t, rho, kSpan, end - begin, gain + begin);
+// What swapping member r for column i would gain, for every i; -infinity where i is a member or
+// would depend on the others.
+inline void swap_gains(const Factor& factor, const Scores& scores,
+                       const std::vector<const double*>& gram, Index r, double* gain) {
+  const FlipRow row = member_row(factor, r);
+  double t[Scores::kChunk];
+  for (Index begin = 0; begin < scores.columns(); begin += Scores::kChunk) {
+    const Index end = std::min(scores.columns(), begin + Scores::kChunk);
+    combine(gram.data(), row.a.data(), factor.size(), begin, end, t);
+    swap_scores(scores.c().data() + begin, scores.d().data() + begin, t, row.q, Scores::kSpan,
+                end - begin, gain + begin);
   }
-  for (Index i = 0; i < columns(); ++i) gain[i] *= 0.5;
+  for (Index i = 0; i < scores.columns(); ++i) gain[i] *= 0.5;
 }
 
-inline void Support::columns_without(Index r, double* c, double* d) const {
-  std::vector<double> a;
-  double rho = 0;
-  swap_row(r, a, rho);
-  double t[kChunk];
-  for (Index begin = 0; begin < columns(); begin += kChunk) {
-    const Index end = std::min(columns(), begin + kChunk);
-    combine(gram_.data(), a.data(), size(), begin, end, t);
-    std::copy(c_.begin() + begin, c_.begin() + end, c + begin);
-    std::copy(d_.begin() + begin, d_.begin() + end, d + begin);
-    apply_flip(t, rho, +1, end - begin, c + begin, d + begin);
-  }
-  c[members_[r]] = beta_[r] / inverse_diagonal_[r];
-  d[members_[r]] = 1 / inverse_diagonal_[r];
-}
-
-inline Support::Swap Support::best_swap(const std::vector<char>& forced,
-                                        const Context& context) const {
-  std::vector<Index> movable;
-  double least_rho = std::numeric_limits<double>::infinity();
-  for (Index r = 0; r < size(); ++r) {
-    if (!forced.empty() && forced[members_[r]]) continue;
-    movable.push_back(r);
-    least_rho = std::min(least_rho, std::fabs(beta_[r]) / std::sqrt(inverse_diagonal_[r]));
-  }
-  const Index count = static_cast<Index>(movable.size());
+// The swap that lowers the energy most. `movable` are the positions that may leave; `whole` is the
+// largest G_ii + tau_i.
+inline Swap best_swap(const Factor& factor, const Scores& scores,
+                      const std::vector<const double*>& gram, const std::vector<Index>& movable,
+                      double whole, const Context& context) {
+  const Index count = static_cast<Index>(movable.size()), k = factor.size();
   if (count == 0) return {};
-  std::vector<double> a(count * size()), rho(count), t(count * kPanel), panel(size() * kPanel);
-  const std::vector<double> inverse_a = inverse();
+  double least_rho = std::numeric_limits<double>::infinity();
+  for (const Index r : movable) {
+    const double root = std::sqrt(factor.inverse_diagonal()[r]);
+    least_rho = std::min(least_rho, std::fabs(factor.beta()[r]) / root);
+  }
+  std::vector<double> a(count * k), rho(count), t(count * kPanel), panel(k * kPanel);
+  const std::vector<double> inverse = factor.inverse();
   for (Index m = 0; m < count; ++m) {
-    const double* row = inverse_a.data() + movable[m] * size();
+    const double* row = inverse.data() + movable[m] * k;
     const double root = std::sqrt(row[movable[m]]);
-    rho[m] = beta_[movable[m]] / root;
-    for (Index s = 0; s < size(); ++s) a[m * size() + s] = row[s] / root;
+    rho[m] = factor.beta()[movable[m]] / root;
+    for (Index s = 0; s < k; ++s) a[m * k + s] = row[s] / root;
   }
 
   Swap best;
@@ -83,30 +72,30 @@ inline Support::Swap Support::best_swap(const std::vector<char>& forced,
   double c[kPanel], d[kPanel], score[kPanel];
   const auto try_panel = [&] {
     context.check();
-    for (Index s = 0; s < size(); ++s) {
-      for (Index i = 0; i < filled; ++i) panel[s * kPanel + i] = gram_[s][columns_in[i]];
+    for (Index s = 0; s < k; ++s) {
+      for (Index i = 0; i < filled; ++i) panel[s * kPanel + i] = gram[s][columns_in[i]];
     }
-    combine_panel(panel.data(), size(), filled, a.data(), count, t.data());
+    combine_panel(panel.data(), k, filled, a.data(), count, t.data());
     for (Index m = 0; m < count; ++m) {
       const double* t_m = t.data() + m * kPanel;
-      if (!any_swap_above(best.gain, c, d, t_m, rho[m], kSpan, filled)) continue;
-      swap_scores(c, d, t_m, rho[m], kSpan, filled, score);
+      if (!any_swap_above(best.gain, c, d, t_m, rho[m], Scores::kSpan, filled)) continue;
+      swap_scores(c, d, t_m, rho[m], Scores::kSpan, filled, score);
       for (Index i = 0; i < filled; ++i) {
         if (score[i] > best.gain + kTie * best.gain) best = {movable[m], columns_in[i], score[i]};
       }
     }
     filled = 0;
   };
-  const double whole = 1 + *std::max_element(ridge_.begin(), ridge_.end());
-  unsigned char within[kChunk];
-  for (Index begin = 0; begin < columns(); begin += kChunk) {
-    const Index length = std::min(columns() - begin, kChunk);
-    swap_reach(c_.data() + begin, d_.data() + begin, whole, least_rho, kSpan, length, within);
+  unsigned char within[Scores::kChunk];
+  for (Index begin = 0; begin < scores.columns(); begin += Scores::kChunk) {
+    const Index length = std::min(scores.columns() - begin, Scores::kChunk);
+    swap_reach(scores.c().data() + begin, scores.d().data() + begin, whole, least_rho,
+               Scores::kSpan, length, within);
     for (Index i = 0; i < length; ++i) {
       if (!within[i]) continue;
       columns_in[filled] = begin + i;
-      c[filled] = c_[begin + i];
-      d[filled] = d_[begin + i];
+      c[filled] = scores.c()[begin + i];
+      d[filled] = scores.d()[begin + i];
       if (++filled == kPanel) try_panel();
     }
   }

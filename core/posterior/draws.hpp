@@ -56,7 +56,7 @@ class Conditionals {
   // `odds` may hold the log-odds of all columns already.
   void add(const SpikeSlab& model, double weight, const double* odds = nullptr) {
     const Index p = model.columns();
-    const Support& support = model.support();
+    const LeastSquares& support = model.support();
     if (!odds) {
       all_log_odds(model, odds_.data());
       odds = odds_.data();
@@ -103,7 +103,7 @@ class Conditionals {
   }
 
   void add_member(const SpikeSlab& model, Index s, double weight) {
-    const Support& support = model.support();
+    const LeastSquares& support = model.support();
     const Index j = support.members()[s];
     const double inverse = support.inverse_diagonal()[s], beta = support.beta()[s];
     double m = beta / model.alpha(), variance = model.mean_s2() * inverse / model.alpha();

@@ -137,7 +137,7 @@ class Enumeration {
   // The log of the joint density of the support and x, up to a constant.
   double log_weight(const SpikeSlab& model, double x) const {
     if (!learns_tau(prior_)) return model.log_posterior();
-    const Support& support = model.support();
+    const LeastSquares& support = model.support();
     return model.log_prior() +
            0.5 * (static_cast<double>(model.size()) * x - support.log_determinant()) +
            tau_log_density(prior_, x, support.energy());
@@ -161,7 +161,7 @@ class Enumeration {
       const double s2 = model.mean_s2();
       sums.total += w;
       sums.by_code[code] += w;
-      const Support& support = model.support();
+      const LeastSquares& support = model.support();
       for (Index s = 0; s < support.size(); ++s) {
         const Index j = support.members()[s];
         const double m = support.beta()[s] / alpha;

@@ -24,7 +24,7 @@ namespace ellzero {
 // Energy and log-determinant of one support as functions of the ridge.
 class RidgeCurve {
  public:
-  RidgeCurve(const Support& support, const Design& design)
+  RidgeCurve(const LeastSquares& support, const Design& design)
       : k_(support.size()),
         gram_(k_ * k_),
         b_(k_),
@@ -113,7 +113,7 @@ inline void learn_tau(SpikeSlab& model, const Design& design, Random& random) {
 // then the variance of each in the mixture of Gaussians that the Laplace distribution is.
 inline void learn_scales(SpikeSlab& model, const Design& design, Random& random) {
   const SpikeSlabPrior& prior = model.prior();
-  const Support& support = model.support();
+  const LeastSquares& support = model.support();
   const Index k = support.size();
   const std::vector<double> beta = model.draw_beta(model.s2(), random);
   if (prior.spread.learned) {

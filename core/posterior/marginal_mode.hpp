@@ -38,7 +38,7 @@ class MarginalMode {
     for (;;) {
       context.check();
       Conditionals::all_log_odds(model_, odds_.data());
-      const Support& support = model_.support();
+      const LeastSquares& support = model_.support();
       for (const Index j : support.members()) odds_[j] = -odds_[j];
       const auto best = std::max_element(odds_.begin(), odds_.end());
       if (best == odds_.end() || !(*best > kRounding)) return false;

@@ -31,7 +31,7 @@
 
 #include "base/random.hpp"
 #include "base/vector_math.hpp"
-#include "engine/support.hpp"
+#include "engine/least_squares.hpp"
 #include "posterior/laplace_slab.hpp"
 #include "posterior/odds_kernels.hpp"
 
@@ -68,7 +68,9 @@ class SpikeSlab {
   static constexpr double kNever = -std::numeric_limits<double>::infinity();
 
   SpikeSlab(const Design& design, GramCache& cache, const SpikeSlabPrior& prior)
-      : design_(design), prior_(prior), support_(design, cache, first_ridge(design, prior)) {
+      : design_(design),
+        prior_(prior),
+        support_(design, cache, first_ridge(design, prior), LeastSquares::Fetch::bulk) {
     s2_ = prior.noise.value;
     spread_ = prior.spread.value;
     if (prior.slab == Slab::gaussian) tau_ = bounded_tau(s2_ / spread_);
@@ -76,10 +78,9 @@ class SpikeSlab {
     if (prior.slab == Slab::boom) {
       alpha_ = 1 + prior.information * (1 - prior.diagonal);
       const double ridge = prior.diagonal / (1 - prior.diagonal);
-      prior_support_ = std::make_unique<Support>(design, cache, std::vector<double>{ridge});
+      prior_support_ = std::make_unique<LeastSquares>(design, cache, std::vector<double>{ridge});
     }
-    floor_ = prior.slab == Slab::zellner ? Support::kSpan : 1e-3 * kLeastTau;
-    support_.fetch_in_bulk();
+    floor_ = prior.slab == Slab::zellner ? LeastSquares::kSpan : 1e-3 * kLeastTau;
     offsets_ = prior.log_odds;
     choice_.assign(columns(), Choice::free);
     for (Index j = 0; j < columns(); ++j) {
@@ -103,7 +104,7 @@ class SpikeSlab {
 
   Index columns() const { return support_.columns(); }
   Index size() const { return support_.size(); }
-  const Support& support() const { return support_; }
+  const LeastSquares& support() const { return support_; }
   const SpikeSlabPrior& prior() const { return prior_; }
   double alpha() const { return alpha_; }
   double tau() const { return tau_; }
@@ -355,8 +356,8 @@ class SpikeSlab {
 
   const Design& design_;
   const SpikeSlabPrior& prior_;
-  Support support_;
-  std::unique_ptr<Support> prior_support_;  // of boom: holds (1 - diagonal)^-1 P / information
+  LeastSquares support_;
+  std::unique_ptr<LeastSquares> prior_support_;  // of boom: holds (1 - diagonal)^-1 P / information
   double alpha_ = 1;
   double tau_ = 1;
   double s2_ = 1;

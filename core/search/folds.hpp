@@ -17,6 +17,7 @@
 namespace ellzero {
 
 struct Fold {
+  std::unique_ptr<Engine> engine;  // on the training rows
   const Design* design;
   const HeldOut* held_out;
 };
@@ -25,25 +26,18 @@ class Folds {
  public:
   // `parts` is what the designs are pools of, or null. `context` says how many threads share the
   // folds, `passes` how many share a pass.
-  Folds(const std::vector<Fold>& folds, Parts* parts, bool sbr, double ridge,
-        const std::vector<Index>& forced, double memory_bound, const Context& context,
-        const Context& passes)
-      : folds_(folds), parts_(parts), context_(context), passes_(passes) {
+  Folds(std::vector<Fold> folds, Parts* parts, bool sbr, const std::vector<Index>& forced,
+        const Context& context, const Context& passes)
+      : folds_(std::move(folds)), parts_(parts), context_(context), passes_(passes) {
     if (parts_) parts_->prepare(forced, passes_);
-    // In threads, any of them may make a column.
-    const Context making = context.threads > 1 ? passes.single(false) : passes;
     for (const Fold& fold : folds_) {
       if (sbr) {
-        searches_.push_back(
-            std::make_unique<SbrSearch>(*fold.design, ridge, forced, memory_bound, making));
+        searches_.push_back(std::make_unique<SbrSearch>(*fold.engine, forced));
       } else {
-        searches_.push_back(
-            std::make_unique<FrontierSearch>(*fold.design, ridge, forced, memory_bound, making));
+        searches_.push_back(std::make_unique<FrontierSearch>(*fold.engine, forced));
       }
       // In step nobody looks ahead: what others want comes along.
-      if (parts_) {
-        searches_.back()->support().expect_gains_above(std::numeric_limits<double>::infinity());
-      }
+      if (parts_) fold.engine->expect_gains_above(std::numeric_limits<double>::infinity());
     }
   }
 

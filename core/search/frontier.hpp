@@ -20,9 +20,9 @@ namespace ellzero {
 
 class Frontier {
  public:
-  // A column to flip, and the energy of the support that has it flipped.
+  // A unit to flip, and the energy of the support that has it flipped.
   struct Step {
-    Index column = -1;
+    Index unit = -1;
     double energy = std::numeric_limits<double>::infinity();
   };
 
@@ -34,9 +34,9 @@ class Frontier {
     bool wandered = false;     // whether walks have set out from it
     bool ordered = false;      // whether it was chosen among exact fits by their order
     std::vector<Step> starts;  // of walks; known once it has been tried
-    // Known once it has been tried, without swaps:
-    std::vector<double> beta;  // in the order of `support`
-    double inflation = 0;      // the largest of [A^-1]_rr
+    // Known once it has been tried, without swaps, where it takes no work:
+    bool solved = false;
+    Solution solution;
 
     bool known() const { return energy < std::numeric_limits<double>::infinity(); }
     void renew(const std::vector<Index>& members, double its_energy) {
@@ -46,13 +46,13 @@ class Frontier {
     }
   };
 
-  // The support stands at the forced columns.
-  Frontier(Support& support, std::vector<char> forced, bool swaps, double floor)
-      : support_(support), limits_{std::move(forced), 0}, swaps_(swaps), floor_(floor) {
-    insertions_ = std::clamp<Index>(kStarts / std::max<Index>(support_.columns(), 1), 2, 8);
-    least_ = support_.size();
+  // The engine stands at the forced units.
+  Frontier(Engine& engine, std::vector<char> forced, bool swaps)
+      : engine_(engine), limits_{std::move(forced), 0}, swaps_(swaps), floor_(engine.rounding()) {
+    insertions_ = std::clamp<Index>(kStarts / std::max<Index>(engine_.units(), 1), 2, 8);
+    least_ = engine_.size();
     models_.resize(least_ + 1);
-    models_[least_] = {support_.members(), support_.energy()};
+    models_[least_] = {engine_.members(), engine_.energy()};
     waiting_.resize(models_.size());
   }
 
@@ -96,15 +96,15 @@ class Frontier {
 
   // Stands at the support of size k, so that the engine can be asked about it.
   void visit(Index k) {
-    support_.start_at(sorted(models_[k].support));
+    engine_.start_at(sorted(models_[k].support));
     // Among nearly dependent columns the order matters: in that of the model it is known to do.
-    if (support_.size() < k) support_.start_at(models_[k].support);
+    if (engine_.size() < k) engine_.start_at(models_[k].support);
   }
   // The same on the way from one size to the next, which is cheaper; the bits depend on the models
   // alone if it begins with the least size.
   void visit_next(Index k) {
-    if (k > least_) support_.move_to(sorted(models_[k].support));
-    if (k == least_ || support_.size() < k) visit(k);
+    if (k > least_) engine_.move_to(sorted(models_[k].support));
+    if (k == least_ || engine_.size() < k) visit(k);
   }
 
   Index least_size() const { return least_; }
@@ -114,9 +114,9 @@ class Frontier {
   Index tried() const { return tried_; }
 
  private:
-  static std::vector<Index> sorted(std::vector<Index> columns) {
-    std::sort(columns.begin(), columns.end());
-    return columns;
+  static std::vector<Index> sorted(std::vector<Index> units) {
+    std::sort(units.begin(), units.end());
+    return units;
   }
 
   // Measured on collinear designs: more walks, and longer ones, find more at a cost that grows as
@@ -147,14 +147,14 @@ class Frontier {
     for (Index k = least_ + 1; k < static_cast<Index>(models_.size()); ++k) {
       if (models_[k].ordered || !is_exact(models_[k].energy)) continue;
       context.check();
-      support_.move_to(models_[k - 1].support);
-      const Support::Candidate best = support_.best_insertion();
-      if (best.completes && support_.can_insert(best.column)) {
-        flipped_.assign(support_.members().begin(), support_.members().end());
-        flipped_.push_back(best.column);
+      engine_.move_to(models_[k - 1].support);
+      const Insertion best = engine_.best_insertion();
+      if (best.completes && engine_.can_insert(best.unit)) {
+        flipped_.assign(engine_.members().begin(), engine_.members().end());
+        flipped_.push_back(best.unit);
         if (!same_set(flipped_, models_[k].support)) {
-          support_.move_to(flipped_);
-          if (support_.size() == k && is_exact(support_.energy())) {
+          engine_.move_to(flipped_);
+          if (engine_.size() == k && is_exact(engine_.energy())) {
             put(k);
             changed = true;
           }
@@ -167,7 +167,7 @@ class Frontier {
 
   // Where the support stands becomes the model of its size.
   void put(Index k) {
-    models_[k].renew(support_.members(), support_.energy());
+    models_[k].renew(engine_.members(), engine_.energy());
     if (k + 1 < static_cast<Index>(models_.size())) models_[k + 1].ordered = false;
   }
 
@@ -178,46 +178,48 @@ class Frontier {
     std::vector<Index> wanted;
     for (const Model& model : models_) {
       if (model.wandered) continue;
-      for (const Step& start : model.starts) wanted.push_back(start.column);
+      for (const Step& start : model.starts) wanted.push_back(start.unit);
     }
-    support_.prepare(wanted);
+    engine_.prepare(wanted);
     bool any = false;
     for (Index k = least_; k < static_cast<Index>(models_.size()); ++k) {
       if (models_[k].wandered || !models_[k].known()) continue;
       context.check();
       if (progress) progress(k);
       const std::vector<Step> starts = models_[k].starts;
-      support_.move_to(models_[k].support);
-      const Support::State home = support_.save();
-      for (const Step& start : starts) any |= walk(home, start, context);
-      support_.restore(home);
+      engine_.move_to(models_[k].support);
+      {
+        Excursion excursion(engine_);
+        const std::vector<Index> home = engine_.members();
+        for (const Step& start : starts) any |= walk(home, excursion, start, context);
+      }
       models_[k].wandered = true;
     }
     return any;
   }
 
-  bool walk(const Support::State& home, const Step& start, const Context& context) {
-    const bool up =
-        std::find(home.members.begin(), home.members.end(), start.column) == home.members.end();
+  bool walk(const std::vector<Index>& home, Excursion& excursion, const Step& start,
+            const Context& context) {
+    const bool up = std::find(home.begin(), home.end(), start.unit) == home.end();
     // Walks set out from the table's own supports anyway.
-    if (equals_table(home.members.size() + (up ? 1 : -1), start.energy)) return false;
-    support_.restore(home);
+    if (equals_table(home.size() + (up ? 1 : -1), start.energy)) return false;
+    excursion.come_back();
     bool any = false, retraced = true;
     Step next = start;
     for (int step = 0; step <= kFurther; ++step) {
       context.check();
-      if (up && step == kFurther) support_.neglect_columns();  // only removals follow
-      if (next.column < 0 || !support_.flip(next.column)) break;
-      any |= offer(support_.members(), support_.energy());
-      retraced &= best_step(!up).column == next.column;
+      if (up && step == kFurther) engine_.ignore_outsiders();  // only removals follow
+      if (next.unit < 0 || !engine_.flip(next.unit)) break;
+      any |= offer(engine_.members(), engine_.energy());
+      retraced &= best_step(!up).unit == next.unit;
       if (step < kFurther) next = best_step(up);
     }
     if (retraced) return any;
     for (int step = 0; step < kFurther; ++step) {
       context.check();
       next = best_step(!up);
-      if (next.column < 0 || !support_.flip(next.column)) return any;
-      any |= offer(support_.members(), support_.energy());
+      if (next.unit < 0 || !engine_.flip(next.unit)) return any;
+      any |= offer(engine_.members(), engine_.energy());
     }
     return offer_flip(best_step(!up)) || any;
   }
@@ -226,25 +228,25 @@ class Frontier {
   Step best_step(bool up) const {
     Step best;
     if (up) {
-      const Support::Candidate insertion = support_.best_insertion();
-      if (insertion.column >= 0) best = {insertion.column, support_.energy() - insertion.gain};
+      const Insertion insertion = engine_.best_insertion();
+      if (insertion.unit >= 0) best = {insertion.unit, engine_.energy() - insertion.gain};
       return best;
     }
     double cheapest = std::numeric_limits<double>::infinity();
-    for (Index r = 0; r < support_.size(); ++r) {
-      const Index j = support_.members()[r];
-      if (limits_.is_forced(j) || !(support_.removal_cost(r) < cheapest)) continue;
-      cheapest = support_.removal_cost(r);
-      best = {j, support_.energy() + cheapest};
+    for (Index r = 0; r < engine_.size(); ++r) {
+      const Index j = engine_.members()[r];
+      if (limits_.is_forced(j) || !(engine_.removal_cost(r) < cheapest)) continue;
+      cheapest = engine_.removal_cost(r);
+      best = {j, engine_.energy() + cheapest};
     }
     return best;
   }
 
   // The best few insertions, and the cheapest few removals.
   std::vector<Step> starts() const {
-    const double energy = support_.energy();
-    std::vector<double> gains(support_.columns());
-    support_.insertion_gains(gains.data());
+    const double energy = engine_.energy();
+    std::vector<double> gains(engine_.units());
+    engine_.insertion_gains(gains.data());
     std::vector<Step> best;
     for (Index place = 0; place < insertions_; ++place) {
       const auto next = std::max_element(gains.begin(), gains.end());
@@ -253,9 +255,9 @@ class Frontier {
       *next = -1;
     }
     std::vector<Step> removals;
-    for (Index r = 0; r < support_.size(); ++r) {
-      const Index j = support_.members()[r];
-      if (!limits_.is_forced(j)) removals.push_back({j, energy + support_.removal_cost(r)});
+    for (Index r = 0; r < engine_.size(); ++r) {
+      const Index j = engine_.members()[r];
+      if (!limits_.is_forced(j)) removals.push_back({j, energy + engine_.removal_cost(r)});
     }
     const Index count = std::min<Index>(insertions_ / 2, removals.size());
     std::partial_sort(removals.begin(), removals.begin() + count, removals.end(),
@@ -272,11 +274,12 @@ class Frontier {
       context.check();
       if (progress) progress(k);
       sweep_.changed = true;
-      support_.move_to(models_[k].support);
+      engine_.move_to(models_[k].support);
       if (swaps_) {
         models_[k].starts = starts();
       } else {
-        note_coefficients(models_[k]);
+        models_[k].support = engine_.members();
+        models_[k].solved = engine_.solve_at_once(models_[k].solution);
       }
       if (k + 1 < static_cast<Index>(models_.size())) try_insertion(context);
       if (k > least_) offer_flip(best_step(false));
@@ -291,9 +294,9 @@ class Frontier {
   // may not, by rounding, among nearly dependent columns.
   bool take_up(Index k) {
     if (!waiting_[k].known()) return false;
-    support_.move_to(waiting_[k].support);
+    engine_.move_to(waiting_[k].support);
     waiting_[k].energy = std::numeric_limits<double>::infinity();
-    if (support_.size() != k || !beats(support_.energy(), models_[k].energy)) return false;
+    if (engine_.size() != k || !beats(engine_.energy(), models_[k].energy)) return false;
     put(k);
     return true;
   }
@@ -314,15 +317,6 @@ class Frontier {
     return true;
   }
 
-  void note_coefficients(Model& model) const {
-    model.support.assign(support_.members().begin(), support_.members().end());
-    model.beta.assign(support_.beta().begin(), support_.beta().end());
-    model.inflation = 0;
-    for (const double diagonal : support_.inverse_diagonal()) {
-      model.inflation = std::max(model.inflation, diagonal);
-    }
-  }
-
   // Whether a support of that size and energy is the one the table has.
   bool equals_table(std::size_t k, double energy) const {
     return k < models_.size() && models_[k].known() && !beats(energy, models_[k].energy) &&
@@ -330,16 +324,16 @@ class Frontier {
   }
 
   bool offer_flip(const Step& step) {
-    if (step.column < 0) return false;
-    const bool up = !support_.contains(step.column);
-    const std::size_t k = support_.size() + (up ? 1 : -1);
+    if (step.unit < 0) return false;
+    const bool up = !engine_.contains(step.unit);
+    const std::size_t k = engine_.size() + (up ? 1 : -1);
     if (k >= models_.size() || !beats(step.energy, best_energy(k))) return false;
     std::vector<Index>& flipped = flipped_;
-    flipped.assign(support_.members().begin(), support_.members().end());
+    flipped.assign(engine_.members().begin(), engine_.members().end());
     if (up) {
-      flipped.push_back(step.column);
+      flipped.push_back(step.unit);
     } else {
-      flipped.erase(std::find(flipped.begin(), flipped.end(), step.column));
+      flipped.erase(std::find(flipped.begin(), flipped.end(), step.unit));
     }
     return offer(flipped, step.energy);
   }
@@ -348,25 +342,24 @@ class Frontier {
     for (;;) {
       context.check();
       const Step best = best_step(true);
-      if (best.column < 0 || !beats(best.energy, best_energy(support_.size() + 1))) return;
-      if (support_.can_insert(best.column)) {
+      if (best.unit < 0 || !beats(best.energy, best_energy(engine_.size() + 1))) return;
+      if (engine_.can_insert(best.unit)) {
         offer_flip(best);
         return;
       }
-      support_.rule_out(best.column);
     }
   }
 
   void try_swaps(const Context& context) {
-    const Support::Swap best = support_.best_swap(limits_.forced, context);
-    if (best.column < 0) return;
-    std::vector<Index> swapped = support_.members();
-    swapped[best.position] = best.column;
-    offer(swapped, support_.energy() - best.gain);
+    const Swap best = engine_.best_swap(limits_, context);
+    if (best.unit < 0) return;
+    std::vector<Index> swapped = engine_.members();
+    swapped[best.position] = best.unit;
+    offer(swapped, engine_.energy() - best.gain);
   }
 
-  Support& support_;
-  SbrLimits limits_;
+  Engine& engine_;
+  Limits limits_;
   bool swaps_;
   double floor_;
   Index insertions_;  // by which walks set out from each support; removals are half as many

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "data/row_design.hpp"
-#include "search/solution.hpp"
+#include "engine/solution.hpp"
 
 namespace ellzero {
 

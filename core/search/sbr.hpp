@@ -6,20 +6,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <vector>
 
-#include "engine/support.hpp"
+#include "engine/engine.hpp"
 
 namespace ellzero {
-
-struct SbrLimits {
-  std::vector<char> forced;  // by column: never removed, pays no lam; empty for none
-  Index max_size = 0;
-
-  bool is_forced(Index j) const { return !forced.empty() && forced[j]; }
-};
 
 // Told the size of the support now and then.
 using Progress = std::function<void(Index)>;
@@ -27,26 +21,23 @@ using Progress = std::function<void(Index)>;
 struct SbrRun {
   Index replacements = 0;
   // The insertion that would have lowered f further, had the support not been at max_size.
-  Support::Candidate held_back;
+  Insertion held_back;
   // For every lam between these the run makes the same replacements.
   double lam_low = 0;
   double lam_high = std::numeric_limits<double>::infinity();
-  double stop_low = 0;  // above this it stops where it does
+  double stop_low = 0;  // it stops at the same support for every lam above this
 };
 
 // A replacement that was made: for no lam below `low`, or one made before would have been another.
 struct SbrDecision {
-  Index column;
+  Index unit;
   double low;
 };
 
-// What gains less is rounding.
-inline double least_gain(const Design& design) { return Support::kRounding * 0.5 * design.yy; }
-
-// The replacement that lowers f most; of equals, the one of the first column.
+// The replacement that lowers f most; of equals, the one of the first unit.
 struct Replacement {
   double gain;
-  Index column = -1;
+  Index unit = -1;
   Index position = -1;  // in the support, if it is a removal
   double insertion_gain =
       -std::numeric_limits<double>::infinity();                   // of the best, if there is room
@@ -54,57 +45,59 @@ struct Replacement {
   double removal_cost = std::numeric_limits<double>::infinity();  // of the cheapest removal
 };
 
-inline Replacement best_replacement(const Support& support, double lam, const SbrLimits& limits,
-                                    double floor, Support::Candidate& held_back) {
+inline Replacement best_replacement(const Engine& engine, double lam, const Limits& limits,
+                                    Insertion& held_back) {
+  const double floor = engine.rounding();  // what gains less is rounding
   Replacement best{floor};
   held_back = {};
-  const Support::Candidate insertion = support.best_insertion();
-  const bool room = support.size() < limits.max_size;
-  if (insertion.column >= 0) best.next_gain = insertion.gain;
+  const Insertion insertion = engine.best_insertion();
+  const bool room = engine.size() < limits.max_size;
+  if (insertion.unit >= 0) best.next_gain = insertion.gain;
   if (room) best.insertion_gain = best.next_gain;
-  if (insertion.column >= 0 && insertion.gain - lam > floor) {
+  if (insertion.unit >= 0 && insertion.gain - lam > floor) {
     if (room) {
       best.gain = insertion.gain - lam;
-      best.column = insertion.column;
+      best.unit = insertion.unit;
     } else {
       held_back = insertion;
     }
   }
-  for (Index r = 0; r < support.size(); ++r) {
-    const Index j = support.members()[r];
+  for (Index r = 0; r < engine.size(); ++r) {
+    const Index j = engine.members()[r];
     if (limits.is_forced(j)) continue;
-    best.removal_cost = std::min(best.removal_cost, support.removal_cost(r));
-    const double gain = lam - support.removal_cost(r);
-    const double tie = Support::kTie * lam;
-    if (gain > best.gain + tie || (best.column > j && gain > floor && gain > best.gain - tie)) {
+    best.removal_cost = std::min(best.removal_cost, engine.removal_cost(r));
+    const double gain = lam - engine.removal_cost(r);
+    const double tie = kTie * lam;
+    if (gain > best.gain + tie || (best.unit > j && gain > floor && gain > best.gain - tie)) {
       best.gain = gain;
-      best.column = j;
+      best.unit = j;
       best.position = r;
     }
   }
   return best;
 }
 
-// Runs from where the support is; the replacements made are added to `decisions`, if given.
-inline SbrRun run_sbr(Support& support, double lam, const SbrLimits& limits, double floor,
-                      const Context& context, const Progress& progress = {},
+// Runs from where the engine stands; the replacements made are added to `decisions`, if given.
+inline SbrRun run_sbr(Engine& engine, double lam, const Limits& limits, const Context& context,
+                      const Progress& progress = {},
                       std::vector<SbrDecision>* decisions = nullptr) {
   SbrRun run;
+  const double floor = engine.rounding();
   const auto objective = [&] {
     Index priced = 0;
-    for (const Index j : support.members()) priced += !limits.is_forced(j);
-    return support.energy() + (priced > 0 ? lam * static_cast<double>(priced) : 0.0);
+    for (const Index j : engine.members()) priced += !limits.is_forced(j);
+    return engine.energy() + (priced > 0 ? lam * static_cast<double>(priced) : 0.0);
   };
   double value = objective();
   bool fresh = false;  // whether nothing has been flipped since the last refresh
   for (;;) {
     context.check();
-    if (progress) progress(support.size());
-    const Replacement best = best_replacement(support, lam, limits, floor, run.held_back);
+    if (progress) progress(engine.size());
+    const Replacement best = best_replacement(engine, lam, limits, run.held_back);
     // An insertion gains insertion_gain - lam, a removal lam - removal_cost; the better is made, if
     // it gains anything.
     const double balance = 0.5 * (best.insertion_gain + best.removal_cost);
-    if (best.column < 0) {
+    if (best.unit < 0) {
       run.stop_low = best.next_gain;
       run.lam_low = std::max(run.lam_low, best.next_gain);
       run.lam_high = std::min(run.lam_high, best.removal_cost);
@@ -116,8 +109,8 @@ inline SbrRun run_sbr(Support& support, double lam, const SbrLimits& limits, dou
       run.lam_high = std::min({run.lam_high, best.insertion_gain, balance});
     }
     if (best.position >= 0) {
-      support.remove(best.position);
-    } else if (!support.insert(best.column)) {
+      engine.remove(best.position);
+    } else if (!engine.insert(best.unit)) {
       continue;  // it depends on the support after all; it is out of the running now
     }
     const double now = objective();
@@ -128,14 +121,14 @@ inline SbrRun run_sbr(Support& support, double lam, const SbrLimits& limits, dou
       if (decisions) {
         const double before = decisions->empty() ? 0 : decisions->back().low;
         const double own = best.position >= 0 ? std::max(best.removal_cost, balance) : 0;
-        decisions->push_back({best.column, std::max(before, own)});
+        decisions->push_back({best.unit, std::max(before, own)});
       }
       continue;
     }
     // Among nearly collinear columns rounding can promise a gain that is not there: take it back,
     // and look once more with everything computed anew.
-    support.flip(best.column);
-    support.refresh();
+    engine.flip(best.unit);
+    engine.refresh();
     if (fresh) return run;
     value = objective();
     fresh = true;
@@ -146,7 +139,7 @@ inline SbrRun run_sbr(Support& support, double lam, const SbrLimits& limits, dou
 struct SbrStop {
   std::vector<Index> support;
   double energy;
-  double ridge_energy;  // the part of the energy that is 1/2 sum tau_i beta_i^2
+  double loss;  // the part of the energy that is no penalty on coefficients
   double lam_high;
   double lam_low;
 };
@@ -166,40 +159,39 @@ inline bool same_set(std::vector<Index> a, std::vector<Index> b) {
 
 // SBR by continuation (Soussen, Idier, Duan and Brie 2015): from each stop, lam falls to the best
 // insertion gain there, that insertion is made, and SBR runs on at the new lam.
-inline SbrPath sbr_path(Support& support, const SbrLimits& limits, double floor,
-                        const Context& context, const Progress& progress = {}) {
+inline SbrPath sbr_path(Engine& engine, const Limits& limits, const Context& context,
+                        const Progress& progress = {}) {
   SbrPath path;
+  const double floor = engine.rounding();
   double lam = std::numeric_limits<double>::infinity();
-  std::vector<Index> led_back;  // columns that gain nothing at the support that stands
+  Exclusions led_back(engine);  // units that gain nothing at the support that stands
   for (;;) {
     context.check();
-    const Support::Candidate next = support.best_insertion();
-    const bool exhausted = next.column < 0 || !(next.gain > floor);
-    const bool full = support.size() >= limits.max_size;
+    const Insertion next = engine.best_insertion();
+    const bool exhausted = next.unit < 0 || !(next.gain > floor);
+    const bool full = engine.size() >= limits.max_size;
     path.next_gain = exhausted ? 0 : next.gain;
     path.held_back = full && path.next_gain > lam + floor;
     const double low = std::min(lam, path.next_gain);
-    path.stops.push_back(
-        {support.members(), support.energy(), support.ridge_energy(support.beta()), lam, low});
+    path.stops.push_back({engine.members(), engine.energy(), engine.loss(), lam, low});
     if (exhausted || full) return path;
-    if (!support.insert(next.column)) {
+    if (!engine.insert(next.unit)) {
       path.stops.pop_back();  // it depends on the support after all: look again
       continue;
     }
     // What the insertion gained, and what its removal would cost, differ by rounding: at a lam
     // between the two it would be undone at once.
     const double before_lam = lam;
-    lam = std::min(low, support.removal_cost(support.size() - 1));
+    lam = std::min(low, engine.removal_cost(engine.size() - 1));
     ++path.replacements;
-    path.replacements += run_sbr(support, lam, limits, floor, context, progress).replacements;
-    if (same_set(support.members(), path.stops.back().support)) {
+    path.replacements += run_sbr(engine, lam, limits, context, progress).replacements;
+    if (same_set(engine.members(), path.stops.back().support)) {
       // Only rounding leads back: the column gains nothing here.
       path.stops.pop_back();
       lam = before_lam;
-      led_back.push_back(next.column);
-      for (const Index j : led_back) support.rule_out(j);  // refreshing has let them in again
+      led_back.add(next.unit);
     } else {
-      led_back.clear();
+      led_back.end();
     }
   }
 }

@@ -16,13 +16,13 @@ namespace ellzero {
 
 class SbrTrail {
  public:
-  // The support stands at the forced columns.
-  SbrTrail(Support& support, const SbrLimits& limits, double floor)
-      : support_(support), limits_(limits), floor_(floor), start_(support.members()) {}
+  // The engine stands at the forced units.
+  SbrTrail(Engine& engine, const Limits& limits)
+      : engine_(engine), limits_(limits), start_(engine.members()) {}
 
   // Begins anew, at infinite lam.
   void restart(Index max_size) {
-    support_.move_to(start_);
+    engine_.move_to(start_);
     limits_.max_size = max_size;
     lam_ = std::numeric_limits<double>::infinity();
     ended_ = false;
@@ -37,14 +37,14 @@ class SbrTrail {
       context.check();
       undo();
     }
-    const SbrRun run = run_sbr(support_, lam_, limits_, floor_, context, progress, &decisions_);
-    if (run.held_back.column >= 0) {  // what it would do is not known
+    const SbrRun run = run_sbr(engine_, lam_, limits_, context, progress, &decisions_);
+    if (run.held_back.unit >= 0) {  // what it would do is not known
       ended_ = true;
       return false;
     }
     low_ = std::max(run.stop_low, decisions_.empty() ? 0.0 : lowest_kept());
     // A little below, by more than what gains are known to.
-    lam_ = std::min(low_ * (1 - 1e-9), low_ - 2 * floor_);
+    lam_ = std::min(low_ * (1 - 1e-9), low_ - 2 * engine_.rounding());
     if (!(lam_ > 0)) {
       low_ = 0;
       ended_ = true;
@@ -60,17 +60,16 @@ class SbrTrail {
   double lowest_kept() const { return decisions_.back().low; }
 
   void undo() {
-    if (support_.flip(decisions_.back().column)) {
+    if (engine_.flip(decisions_.back().unit)) {
       decisions_.pop_back();
     } else {  // among nearly dependent columns the way back may be closed
-      support_.move_to(start_);
+      engine_.move_to(start_);
       decisions_.clear();
     }
   }
 
-  Support& support_;
-  SbrLimits limits_;
-  double floor_;
+  Engine& engine_;
+  Limits limits_;
   std::vector<Index> start_;
   double lam_ = std::numeric_limits<double>::infinity();
   double low_ = 0;

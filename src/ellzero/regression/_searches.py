@@ -148,7 +148,7 @@ def _sbr_path(problem: Problem, max_size: int) -> _Path:
     )
     return _Path(
         [stop[0] for stop in stops],
-        [2 * (energy - ridge_energy) for _, energy, ridge_energy, _, _ in stops],
+        [2 * loss for _, _, loss, _, _ in stops],
         [(low, high) for _, _, _, low, high in stops],
         [*[False] * (len(stops) - 1), held_back],
         n_iter,

@@ -1,0 +1,167 @@
+// The k-by-k part of least squares on a support: with A = G_SS + diag(tau_S) and b_S = Z_S'y,
+// a lower triangular M with A^-1 = M'M, and z = M b_S.
+//
+// A flip is one row of M. Inserting j appends the row a = [-A^-1 G_Sj; 1] / sqrt(d_j); removing r
+// rotates the rows until column r is zero but in the last, which is then a = A^-1 e_r /
+// sqrt([A^-1]_rr), and drops that. Rotations are orthogonal: nothing is subtracted, so a nearly
+// collinear column leaves no trace when it goes.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/kernels.hpp"
+
+namespace ellzero {
+
+// The row that a flip appends to M or drops from it, and q = a'b_S: what the flip does to all else.
+struct FlipRow {
+  std::vector<double> a;  // in the order of the members, the one that is flipped among them
+  double q = 0;
+};
+
+class Factor {
+ public:
+  Index size() const { return static_cast<Index>(z_.size()); }
+  const std::vector<double>& beta() const { return beta_; }
+  const std::vector<double>& inverse_diagonal() const { return inverse_diagonal_; }
+  // b_S'A^-1 b_S
+  double explained() const { return dot(z_.data(), z_.data(), size()); }
+  double log_determinant() const {
+    double sum = 0;
+    for (Index r = 0; r < size(); ++r) sum -= 2 * std::log(std::fabs(row(r)[r]));
+    return sum;
+  }
+
+  void clear() {
+    z_.clear();
+    b_.clear();
+    beta_.clear();
+    inverse_diagonal_.clear();
+  }
+
+  // The row that a column would append: `cross` are its products with the members, `whole` its own
+  // and its ridge, b its product with y. Returns the pivot d_j; 0 if the column depends on the
+  // members, its pivot not above `least_pivot`.
+  double new_row(const double* cross, double whole, double b, double least_pivot, FlipRow& out) {
+    const Index k = size();
+    w_.resize(k);
+    u_.resize(k);
+    lower_times(m_.data(), capacity_, k, cross, w_.data());
+    lower_transposed_times(m_.data(), capacity_, k, w_.data(), u_.data());
+    const double pivot = whole - dot(w_.data(), w_.data(), k);
+    // Rounding in the Gram matrix moves the pivot by epsilon |u|^2.
+    if (!(pivot > least_pivot * std::max(1.0, 1e-4 * dot(u_.data(), u_.data(), k)))) return 0;
+    const double root = std::sqrt(pivot);
+    out.a.resize(k + 1);
+    out.q = b;
+    for (Index s = 0; s < k; ++s) {
+      out.a[s] = -u_[s] / root;
+      out.q -= u_[s] * b_[s];
+    }
+    out.a[k] = 1 / root;
+    out.q /= root;
+    return pivot;
+  }
+
+  // Appends it; beta and the diagonal of the inverse follow by update() or by add().
+  void append(const FlipRow& flip, double b) {
+    const Index k = size();
+    reserve(k + 1);
+    std::copy(flip.a.begin(), flip.a.end(), row(k));
+    z_.push_back(flip.q);
+    b_.push_back(b);
+  }
+  void add(const FlipRow& flip) {
+    beta_.push_back(0);
+    inverse_diagonal_.push_back(0);
+    for (Index s = 0; s < size(); ++s) {
+      beta_[s] += flip.a[s] * flip.q;
+      inverse_diagonal_[s] += flip.a[s] * flip.a[s];
+    }
+  }
+  void update() {
+    beta_.resize(size());
+    inverse_diagonal_.resize(size());
+    lower_column_sums(m_.data(), capacity_, size(), z_.data(), beta_.data(),
+                      inverse_diagonal_.data());
+  }
+
+  // Removes the member at position r; `out` is the row that goes, with that member in it.
+  void remove(Index r, FlipRow& out) {
+    const Index last = size() - 1;
+    for (Index i = r; i < last; ++i) {
+      double *upper = row(i), *lower = row(i + 1);
+      const double length = std::sqrt(upper[r] * upper[r] + lower[r] * lower[r]);
+      const double cosine = lower[r] / length, sine = upper[r] / length;
+      upper[i + 1] = 0;
+      rotate_rows(upper, lower, cosine, sine, i + 2);
+      const double u = z_[i], l = z_[i + 1];
+      z_[i] = cosine * u - sine * l;
+      z_[i + 1] = sine * u + cosine * l;
+    }
+    out.a.assign(row(last), row(last) + last + 1);
+    out.q = z_[last];
+    for (Index i = r; i < last; ++i) std::copy(row(i) + r + 1, row(i) + i + 2, row(i) + r);
+    z_.pop_back();
+    b_.erase(b_.begin() + r);
+    update();
+  }
+
+  // Row r of M, of r + 1 numbers.
+  const double* row(Index r) const { return m_.data() + r * capacity_; }
+
+  // M v
+  std::vector<double> times(const double* v) const {
+    std::vector<double> out(size());
+    lower_times(m_.data(), capacity_, size(), v, out.data());
+    return out;
+  }
+  // M'v: of covariance A^-1 if v is of covariance I.
+  std::vector<double> transposed_times(const std::vector<double>& v) const {
+    std::vector<double> out(size());
+    lower_transposed_times(m_.data(), capacity_, size(), v.data(), out.data());
+    return out;
+  }
+  // A^-1 v
+  std::vector<double> solve(const std::vector<double>& v) const {
+    return transposed_times(times(v.data()));
+  }
+  // A^-1, row by row
+  std::vector<double> inverse() const {
+    std::vector<double> out(size() * size(), 0.0);
+    for (Index r = 0; r < size(); ++r) {
+      for (Index s = 0; s <= r; ++s) {
+        const double factor = row(r)[s];
+        for (Index i = 0; i <= s; ++i) out[s * size() + i] += factor * row(r)[i];
+      }
+    }
+    for (Index s = 0; s < size(); ++s) {
+      for (Index i = 0; i < s; ++i) out[i * size() + s] = out[s * size() + i];
+    }
+    return out;
+  }
+
+ private:
+  double* row(Index r) { return m_.data() + r * capacity_; }
+
+  void reserve(Index rows) {
+    if (rows <= capacity_) return;
+    const Index capacity = std::max<Index>(16, round_up(rows * 3 / 2, 8));
+    std::vector<double> grown(capacity * capacity, 0.0);
+    for (Index r = 0; r < size(); ++r) std::copy_n(row(r), r + 1, grown.data() + r * capacity);
+    m_ = std::move(grown);
+    capacity_ = capacity;
+  }
+
+  std::vector<double> m_;  // rows of M, capacity_ apart
+  Index capacity_ = 0;
+  std::vector<double> z_;
+  std::vector<double> b_;
+  std::vector<double> beta_;
+  std::vector<double> inverse_diagonal_;
+  std::vector<double> w_, u_;  // room to work in
+};
+
+}  // namespace ellzero

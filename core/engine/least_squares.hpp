@@ -1,0 +1,450 @@
+// Least squares as an engine: a unit is a column, and with G = Z'Z, b = Z'y, a ridge tau >= 0 (one
+// number, or one per column) and A = G_SS + diag(tau_S), the energy of S is
+//
+//   E(S) = min over beta of 1/2 |y - Z_S beta|^2 + 1/2 sum tau_i beta_i^2
+//        = 1/2 (y'y - b_S'A^-1 b_S)
+//
+// Removing r raises it by beta_r^2 / (2 [A^-1]_rr); what insertions and swaps do is said in
+// scores.hpp and swaps.hpp. A flip costs O(pk) once the Gram columns of S are known.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "data/gram_cache.hpp"
+#include "engine/engine.hpp"
+#include "engine/factor.hpp"
+#include "engine/flip_batch.hpp"
+#include "engine/look_ahead.hpp"
+#include "engine/scores.hpp"
+#include "engine/swaps.hpp"
+
+namespace ellzero {
+
+class LeastSquares final : public Engine {
+ public:
+  static constexpr double kSpan = Scores::kSpan;
+  // A column that is in already is kept down to this.
+  static constexpr double kKept = 1e-3 * kSpan;
+
+  // Which Gram columns come along with one that has to be made: those that are likely to be
+  // inserted next, or as many of the most promising as one pass can make, since sooner or later
+  // most of them will be wanted.
+  enum class Fetch { likely, bulk };
+
+  LeastSquares(const Design& design, GramCache& cache, std::vector<double> ridge,
+               Fetch fetch = Fetch::likely)
+      : design_(design),
+        cache_(cache),
+        ridge_(std::move(ridge)),
+        fetch_(fetch),
+        scores_(design.zy, wholes()) {}
+  LeastSquares(const LeastSquares&) = delete;
+  LeastSquares& operator=(const LeastSquares&) = delete;
+  ~LeastSquares() override {
+    for (const Index j : members_) cache_.release(j);
+  }
+
+  Index columns() const { return scores_.columns(); }
+  Index units() const override { return columns(); }
+  Index size() const override { return static_cast<Index>(members_.size()); }
+  const std::vector<Index>& members() const override { return members_; }
+  bool contains(Index j) const override { return scores_.place(j) == Scores::Place::in; }
+  double energy() const override { return std::max(0.0, 0.5 * (design_.yy - factor_.explained())); }
+  double loss() const override { return energy() - ridge_energy(beta()); }
+  double rounding() const override { return Scores::kRounding * 0.5 * design_.yy; }
+
+  // In the order of members().
+  const std::vector<double>& beta() const { return factor_.beta(); }
+  const std::vector<double>& inverse_diagonal() const { return factor_.inverse_diagonal(); }
+  const std::vector<double>& c() const { return scores_.c(); }
+  const std::vector<double>& d() const { return scores_.d(); }
+  double ridge_of(Index i) const { return ridge_.size() == 1 ? ridge_[0] : ridge_[i]; }
+  // log det A
+  double log_determinant() const { return factor_.log_determinant(); }
+  // The part of the energy of coefficients `beta` that is 1/2 sum tau_i beta_i^2.
+  double ridge_energy(const std::vector<double>& beta) const {
+    double sum = 0;
+    for (Index s = 0; s < size(); ++s) sum += 0.5 * ridge_of(members_[s]) * beta[s] * beta[s];
+    return sum;
+  }
+  // M'v: of covariance A^-1 if v is of covariance I.
+  std::vector<double> transposed_times(const std::vector<double>& v) const {
+    return factor_.transposed_times(v);
+  }
+  // G(members, members), row by row.
+  void member_gram(double* out) const {
+    for (Index r = 0; r < size(); ++r) {
+      for (Index s = 0; s < size(); ++s) out[r * size() + s] = gram_[r][members_[s]];
+    }
+  }
+
+  void insertion_gains(double* gain) const override { scores_.insertion_gains(gain); }
+  Insertion best_insertion() const override { return scores_.best_insertion(energy(), design_.yy); }
+  double removal_cost(Index position) const override {
+    return 0.5 * beta()[position] * beta()[position] / inverse_diagonal()[position];
+  }
+  Swap best_swap(const Limits& limits, const Context& context) const override {
+    std::vector<Index> movable;
+    for (Index r = 0; r < size(); ++r) {
+      if (!limits.is_forced(members_[r])) movable.push_back(r);
+    }
+    const double whole = 1 + *std::max_element(ridge_.begin(), ridge_.end());
+    return ellzero::best_swap(factor_, scores_, gram_, movable, whole, context);
+  }
+  // What swapping the member at a position for each column would gain.
+  void swap_gains(Index position, double* gain) const {
+    ellzero::swap_gains(factor_, scores_, gram_, position, gain);
+  }
+  // c and d as they would be without the member at a position.
+  void columns_without(Index position, double* c, double* d) const;
+
+  bool can_insert(Index j) override {
+    if (scores_.place(j) != Scores::Place::out) return false;
+    const bool can = new_row(j, acquire(j), kSpan, row_) > 0;
+    cache_.release(j);
+    if (!can) scores_.rule_out(j, kSpan);
+    return can;
+  }
+  bool insert(Index j) override { return insert(j, kSpan); }
+  // The same for a column whose pivot is above `least_pivot`.
+  bool insert(Index j, double least_pivot) { return insert(j, least_pivot, nullptr); }
+  void remove(Index position) override { remove(position, nullptr); }
+  void move_to(const std::vector<Index>& target) override;
+  void start_at(const std::vector<Index>& target) override {
+    hold(target);
+    refresh();
+  }
+  void refresh() override;
+
+  void exclude(Index j) override {
+    if (contains(j)) remove(position(j));
+    scores_.exclude(j);
+  }
+  void allow(Index j) override;
+
+  std::unique_ptr<State> save() const override { return std::make_unique<Place>(*this); }
+  void restore(const State& state) override;
+
+  Solution solve(const Context& context) const override;
+  bool solve_at_once(Solution& solution) const override;
+
+  void ignore_outsiders() override { ignores_outsiders_ = true; }
+  void prepare(const std::vector<Index>& columns) override { cache_.prepare(columns); }
+  void expect_gains_above(double gain) override { expected_gain_ = gain; }
+
+  // Another ridge, the same for all columns; everything is computed anew.
+  void set_ridge(double ridge) {
+    ridge_.assign(1, ridge);
+    refresh();
+  }
+  // Another ridge for column j, which is not a member; there is one per column.
+  void set_ridge_of(Index j, double ridge) {
+    scores_.add_ridge(j, ridge - ridge_[j]);
+    ridge_[j] = ridge;
+  }
+  // The same for the members, in their order; everything is computed anew.
+  void set_member_ridges(const std::vector<double>& ridges) {
+    for (Index s = 0; s < size(); ++s) ridge_[members_[s]] = ridges[s];
+    refresh();
+  }
+
+ private:
+  // Flips add up rounding of about epsilon / pivot each: refresh before it could matter.
+  static constexpr double kDriftBound = 2e4;
+  static constexpr int kFlipBound = 500;
+
+  struct Place : State {
+    explicit Place(const LeastSquares& engine)
+        : members(engine.members_),
+          factor(engine.factor_),
+          scores(engine.scores_),
+          drift(engine.drift_),
+          flips(engine.flips_) {}
+    std::vector<Index> members;
+    Factor factor;
+    Scores scores;
+    double drift;
+    int flips;
+  };
+
+  // d_i of the empty support. A dead column has none, ridge or not: it can't be inserted.
+  double whole(Index i) const { return design_.inverse_scale[i] > 0 ? 1 + ridge_of(i) : 0; }
+  std::vector<double> wholes() const {
+    std::vector<double> out(design_.columns());
+    for (Index i = 0; i < design_.columns(); ++i) out[i] = whole(i);
+    return out;
+  }
+
+  // The row that column j, whose Gram column is `gram`, would append; returns its pivot.
+  double new_row(Index j, const double* gram, double least_pivot, FlipRow& out) {
+    cross_.resize(members_.size());
+    for (Index s = 0; s < size(); ++s) cross_[s] = gram[members_[s]];
+    return factor_.new_row(cross_.data(), whole(j), design_.zy[j], least_pivot, out);
+  }
+
+  // With a batch, what all other columns see of a flip is put off.
+  bool insert(Index j, double least_pivot, FlipBatch* batch);
+  void remove(Index position, FlipBatch* batch);
+  bool drifted() const { return flips_ >= kFlipBound || drift_ > kDriftBound; }
+  void account_for(double pivot, const FlipBatch* batch) {
+    drift_ += 1 / pivot;
+    ++flips_;
+    if (drifted() && !batch) refresh();
+  }
+  // Makes other columns the members, with nothing computed for them; unchanged if one can't be had.
+  void hold(const std::vector<Index>& members);
+
+  const double* acquire(Index j) {
+    if (cache_.has(j)) return cache_.acquire(j);
+    const LookAhead ahead(design_, cache_, factor_, scores_, gram_);
+    return cache_.acquire(
+        j, fetch_ == Fetch::bulk
+               ? ahead.most_promising_after(j)
+               : ahead.likely_after(j, expected_gain_, [&](Index i) { return ridge_of(i); }));
+  }
+
+  // Whether normal equations leave all but two or three digits: no member is nearly explained by
+  // the others, and y not nearly by them all.
+  bool well_conditioned() const {
+    constexpr double kInflation = 100, kUnexplained = 1e-3;
+    double largest = 0;
+    for (const double inflation : inverse_diagonal()) largest = std::max(largest, inflation);
+    return largest < kInflation && energy() > kUnexplained * 0.5 * design_.yy;
+  }
+
+  const Design& design_;
+  GramCache& cache_;
+  std::vector<double> ridge_;
+  Fetch fetch_;
+  std::vector<Index> members_;
+  std::vector<const double*> gram_;  // Gram columns of the members
+  Factor factor_;
+  Scores scores_;
+  bool ignores_outsiders_ = false;  // then the scores are out of date
+  double expected_gain_ = 0;
+  double drift_ = 0;
+  int flips_ = 0;
+  // Room to work in, so that a flip need not ask for memory.
+  FlipRow row_;
+  FlipBatch batch_;
+  std::vector<char> marked_;
+  std::vector<Index> leaving_, entering_;
+  std::vector<double> cross_;
+};
+
+inline bool LeastSquares::insert(Index j, double least_pivot, FlipBatch* batch) {
+  if (scores_.place(j) != Scores::Place::out) return false;
+  const double* gram = acquire(j);
+  const double pivot = new_row(j, gram, least_pivot, row_);
+  if (!(pivot > 0)) {
+    cache_.release(j);
+    scores_.rule_out(j, least_pivot);
+    return false;
+  }
+  factor_.append(row_, design_.zy[j]);
+  members_.push_back(j);
+  gram_.push_back(gram);
+  scores_.enter(j);
+  if (batch) {
+    batch->insert(gram, row_);
+  } else if (!ignores_outsiders_) {
+    scores_.apply(gram_, row_, -1);
+  }
+  factor_.add(row_);
+  account_for(pivot, batch);
+  return true;
+}
+
+inline void LeastSquares::remove(Index position, FlipBatch* batch) {
+  const Index j = members_[position];
+  factor_.remove(position, row_);
+  const double own = row_.a[position], c = row_.q / own, d = 1 / (own * own);
+  if (batch) {
+    batch->remove(position, row_, j, c, d);
+  } else {
+    if (!ignores_outsiders_) scores_.apply(gram_, row_, +1);
+    scores_.open(j, c, d);
+  }
+  gram_.erase(gram_.begin() + position);
+  members_.erase(members_.begin() + position);
+  cache_.release(j);
+  account_for(d, batch);
+}
+
+inline void LeastSquares::move_to(const std::vector<Index>& target) {
+  marked_.resize(columns(), 0);
+  for (const Index j : target) marked_[j] = 1;
+  leaving_.clear();
+  for (const Index j : members_) {
+    if (!marked_[j]) leaving_.push_back(j);
+  }
+  for (const Index j : target) marked_[j] = 0;
+  entering_.clear();
+  for (const Index j : target) {
+    if (!contains(j)) entering_.push_back(j);
+  }
+  FlipBatch* batch = nullptr;
+  if (!ignores_outsiders_ && leaving_.size() + entering_.size() > 1) {
+    batch = &batch_;
+    batch_.begin(gram_, static_cast<Index>(entering_.size()));
+    for (const Index j : leaving_) cache_.acquire(j);  // combined after their removal
+  }
+  bool all = true;
+  const auto finish = [&](bool sound) {
+    if (!batch) return;
+    if (!sound || drifted()) {
+      refresh();
+    } else {
+      batch->apply_to(scores_);
+    }
+    for (const Index j : leaving_) cache_.release(j);
+  };
+  try {
+    for (auto j = leaving_.rbegin(); j != leaving_.rend(); ++j) remove(position(*j), batch);
+    for (const Index j : entering_) all &= contains(j) || insert(j, kSpan, batch);
+  } catch (...) {  // a Gram column that can't be had now
+    finish(false);
+    throw;
+  }
+  finish(all);
+  if (all) return;
+  // Whether nearly dependent columns can be inserted depends on their order: once more from the
+  // start, in the order given, and with the tolerance that refreshing has.
+  while (size() > 0) remove(size() - 1);
+  for (const Index j : target) insert(j, kKept);
+}
+
+inline void LeastSquares::refresh() {
+  const std::vector<Index> members = std::move(members_);
+  const std::vector<const double*> gram = std::move(gram_);
+  members_.clear();
+  gram_.clear();
+  factor_.clear();
+  for (std::size_t s = 0; s < members.size(); ++s) {
+    // They passed a stricter test when they entered, with more members before them.
+    if (!(new_row(members[s], gram[s], kKept, row_) > 0)) {
+      cache_.release(members[s]);
+      continue;
+    }
+    factor_.append(row_, design_.zy[members[s]]);
+    members_.push_back(members[s]);
+    gram_.push_back(gram[s]);
+  }
+  factor_.update();
+  scores_.place_members(members_);
+  scores_.compute(gram_, factor_, design_.zy, [&](Index i) { return whole(i); });
+  drift_ = 0;
+  flips_ = 0;
+  ignores_outsiders_ = false;
+}
+
+inline void LeastSquares::allow(Index j) {
+  if (scores_.place(j) != Scores::Place::excluded) return;
+  // c_j = b_j - G_jS beta and d_j by the products of the members with j
+  std::vector<double> cross(size());
+  double c = design_.zy[j];
+  for (Index s = 0; s < size(); ++s) {
+    cross[s] = gram_[s][j];
+    c -= cross[s] * beta()[s];
+  }
+  const std::vector<double> w = factor_.times(cross.data());
+  scores_.open(j, c, whole(j) - dot(w.data(), w.data(), size()));
+}
+
+inline void LeastSquares::hold(const std::vector<Index>& members) {
+  std::vector<const double*> gram;
+  try {
+    for (const Index j : members) gram.push_back(acquire(j));
+  } catch (...) {
+    for (std::size_t s = 0; s < gram.size(); ++s) cache_.release(members[s]);
+    throw;
+  }
+  for (const Index j : members_) cache_.release(j);
+  gram_ = std::move(gram);
+  members_ = members;
+}
+
+inline void LeastSquares::restore(const State& state) {
+  const Place& then = static_cast<const Place&>(state);
+  hold(then.members);
+  factor_ = then.factor;
+  scores_ = then.scores;
+  drift_ = then.drift;
+  flips_ = then.flips;
+  ignores_outsiders_ = false;
+}
+
+inline void LeastSquares::columns_without(Index position, double* c, double* d) const {
+  const FlipRow row = member_row(factor_, position);
+  double t[Scores::kChunk];
+  for (Index begin = 0; begin < columns(); begin += Scores::kChunk) {
+    const Index end = std::min(columns(), begin + Scores::kChunk);
+    combine(gram_.data(), row.a.data(), size(), begin, end, t);
+    std::copy(this->c().begin() + begin, this->c().begin() + end, c + begin);
+    std::copy(this->d().begin() + begin, this->d().begin() + end, d + begin);
+    apply_flip(t, row.q, +1, end - begin, c + begin, d + begin);
+  }
+  c[members_[position]] = beta()[position] / inverse_diagonal()[position];
+  d[members_[position]] = 1 / inverse_diagonal()[position];
+}
+
+inline bool LeastSquares::solve_at_once(Solution& solution) const {
+  if (!well_conditioned()) return false;
+  solution.support = members_;
+  solution.beta = beta();
+  solution.removal_cost.clear();
+  solution.ridge_energy = ridge_energy(beta());
+  solution.set_energy(energy());
+  return true;
+}
+
+// Normal equations square the condition number. Iterative refinement on true residuals gives the
+// digits back, where the design has rows to take residuals of; a step that does not lower the
+// energy is not taken.
+inline Solution LeastSquares::solve(const Context& context) const {
+  const Index k = size();
+  Solution solution{members_, beta(), {}, 0, 0};
+  std::vector<double>& beta = solution.beta;
+  std::vector<double> products(k);
+  double rss = std::numeric_limits<double>::quiet_NaN();
+  if (!well_conditioned()) {
+    rss = design_.residual_products(members_, beta.data(), products.data(), context);
+  }
+  if (std::isnan(rss)) {
+    rss = std::max(0.0, 2 * (energy() - ridge_energy(beta)));
+  } else if (k > 0) {
+    double energy = 0.5 * rss + ridge_energy(beta);
+    for (int round = 0; round < 3; ++round) {
+      for (Index s = 0; s < k; ++s) products[s] -= ridge_of(members_[s]) * beta[s];
+      std::vector<double> refined = factor_.solve(products);
+      double change = 0, length = 0;
+      for (Index s = 0; s < k; ++s) {
+        change = std::max(change, std::fabs(refined[s]));
+        length = std::max(length, std::fabs(beta[s]));
+        refined[s] += beta[s];
+      }
+      if (change <= 1e-14 * length) break;
+      const double refined_rss =
+          design_.residual_products(members_, refined.data(), products.data(), context);
+      const double refined_energy = 0.5 * refined_rss + ridge_energy(refined);
+      if (!(refined_energy < energy)) break;
+      const bool settled = energy - refined_energy <= 1e-12 * energy;
+      beta = refined;
+      rss = refined_rss;
+      energy = refined_energy;
+      if (settled) break;
+    }
+  }
+  solution.rss = rss;
+  solution.ridge_energy = ridge_energy(beta);
+  for (Index s = 0; s < k; ++s) solution.removal_cost.push_back(removal_cost(s));
+  sort_by_column(solution);
+  return solution;
+}
+
+}  // namespace ellzero

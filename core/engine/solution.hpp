@@ -1,0 +1,41 @@
+// The coefficients of a support.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "base/kernels.hpp"
+
+namespace ellzero {
+
+struct Solution {
+  std::vector<Index> support;        // sorted
+  std::vector<double> beta;          // for columns of unit norm
+  std::vector<double> removal_cost;  // by how much removing each would raise the energy
+  double rss = 0;                    // |y - Z_S beta|^2
+  double ridge_energy = 0;           // 1/2 sum tau_i beta_i^2
+
+  double energy() const { return 0.5 * rss + ridge_energy; }
+  void set_energy(double energy) { rss = std::max(0.0, 2 * (energy - ridge_energy)); }
+};
+
+// Puts columns and what belongs to them in the order of the columns.
+inline void sort_by_column(Solution& solution) {
+  const std::size_t k = solution.support.size();
+  std::vector<std::size_t> order(k);
+  for (std::size_t s = 0; s < k; ++s) order[s] = s;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return solution.support[a] < solution.support[b];
+  });
+  Solution sorted = solution;
+  for (std::size_t s = 0; s < k; ++s) {
+    sorted.support[s] = solution.support[order[s]];
+    sorted.beta[s] = solution.beta[order[s]];
+    if (!solution.removal_cost.empty()) {
+      sorted.removal_cost[s] = solution.removal_cost[order[s]];
+    }
+  }
+  solution = std::move(sorted);
+}
+
+}  // namespace ellzero
