@@ -50,7 +50,7 @@ def columns(rng, n, p):
 
 def response(rng, X):
     n, p = X.shape
-    kind = rng.integers(7)
+    kind = rng.integers(8)
     beta = np.where(rng.random(p) < 0.5, rng.normal(size=p), 0.0)
     if kind == 0:
         y = rng.normal(size=n)
@@ -62,6 +62,8 @@ def response(rng, X):
         y = X @ np.round(beta)
     elif kind == 5:
         y = rng.integers(0, 3, n).astype(float)
+    elif kind == 6:  # of columns that have something in common, which pay only together
+        y = X @ (beta - beta.mean()) + 10 ** rng.uniform(-5, -1) * rng.normal(size=n)
     else:
         y = np.where(np.arange(n) == rng.integers(n), 1.0, 0.0) * rng.integers(0, 2)
     return y
@@ -81,7 +83,7 @@ def some_weights(rng, n):
     return weights.astype(float)
 
 
-def table(rng, *, most_rows=12, most_columns=7, plain=False):
+def table(rng, *, most_rows=12, most_columns=8, plain=False):
     """Draw a table; a plain one has no odd scales, and no weights or forced columns."""
     n, p = int(rng.integers(2, most_rows + 1)), int(rng.integers(1, most_columns + 1))
     X = columns(rng, n, p)

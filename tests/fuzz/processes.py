@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import warnings
 from multiprocessing.pool import ThreadPool
 
 import joblib
@@ -24,6 +25,12 @@ from fuzz import hostile
 
 def fit_bits(seed):
     """Fit something, and return a digest of its numbers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return _fit_bits(seed)
+
+
+def _fit_bits(seed):
     rng = np.random.default_rng(seed)
     n, p = int(rng.integers(20, 150)), int(rng.integers(2, 200))
     X = hostile.columns(rng, n, p)
@@ -65,8 +72,6 @@ def check_threads(rng):
     """OMP_NUM_THREADS of 1 and 3."""
     seeds = [int(seed) for seed in rng.integers(0, 2**31, 8)]
     program = f"""
-import warnings
-warnings.simplefilter("ignore")
 from fuzz.processes import fit_bits
 print([fit_bits(seed) for seed in {seeds}])
 """

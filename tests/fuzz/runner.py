@@ -1,11 +1,13 @@
 """Cases spread over processes, each watched: one that hangs or dies is named, the rest go on."""
 
 import multiprocessing
+import os
 import signal
 import time
 import traceback
 import warnings
 from collections import Counter
+from contextlib import suppress
 from multiprocessing.connection import wait
 from typing import NamedTuple
 from zlib import crc32
@@ -33,6 +35,7 @@ def run_case(case, check):
 def work(pipe):
     """Ask for cases until there are none; with the question goes what was wrong with the last."""
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored
+    os.setsid()  # so that what it starts can be ended with it
     wrong = ""
     while True:
         pipe.send(wrong)
@@ -76,6 +79,8 @@ class Worker:
         return None
 
     def stop(self):
+        with suppress(ProcessLookupError):  # which has no group of its own before it has begun
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.kill()
         self.process.join()
         self.pipe.close()

@@ -1,5 +1,7 @@
 """A few cases of every family that is known to be well; `make fuzz` runs many."""
 
+import sys
+
 import pytest
 
 from fuzz.broken import check_broken
@@ -13,6 +15,7 @@ def test_a_few_cases(name):
         run_case(Case(name, seed), FAMILIES[name].check)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no groups of processes")
 def test_what_fails_dies_or_hangs_is_named_and_the_rest_goes_on(capfd):
     assert run({"broken": Family(check_broken, 1, 0)}, 1, 6, jobs=2, limit=10) == 4
     shown = capfd.readouterr().out
