@@ -401,3 +401,11 @@ def test_a_prior_in_other_units_than_y(rng, p, unit):
         model.fit(X, y)
     assert np.abs(model.draws_.coef).max() < 1e6  # tau is about 1
     assert (model.draws_.sigma_e < 1e6).all()
+
+
+@BOTH
+def test_coefficients_too_large_for_their_squares(table, kind):
+    X, y = table
+    plain = kind(**QUICK, tau=1.0, sigma_e=1.0).fit(X, y)
+    scaled = kind(**QUICK, tau=2.0**300, sigma_e=2.0**300).fit(2.0**-300 * X, 2.0**300 * y)
+    np.testing.assert_allclose(scaled.coef_sd_, 2.0**600 * plain.coef_sd_, rtol=1e-12)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["coefficient_problem", "diagnose", "mixing_problem"]
+__all__ = ["coefficient_problem", "diagnose", "mixing_problem", "standard_deviations"]
 
 _R_HAT = 1.05
 _SPREAD = 0.05
@@ -38,6 +38,13 @@ def diagnose(series: list[tuple[str, NDArray[np.floating]]]) -> pd.DataFrame:
             )
     index = pd.Index([name for name, _ in series], dtype=object)
     return pd.DataFrame(rows, columns=["r_hat", "ess_bulk", "ess_tail", "mcse"], index=index)
+
+
+def standard_deviations(draws: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+    """Return those over one axis, of numbers whose squares may be beyond all numbers."""
+    _, exponent = np.frexp(np.abs(draws).max(axis=axis, keepdims=True))
+    deviations = np.ldexp(draws, -exponent).std(axis=axis, keepdims=True)
+    return np.asarray(np.ldexp(deviations, exponent).squeeze(axis))
 
 
 def mixing_problem(
@@ -90,7 +97,7 @@ def coefficient_problem(
     n_chains, n_draws, n_columns = coef.shape
     if n_chains < 2 or n_draws < 4:
         return ""
-    within = coef.std(axis=1).mean(axis=0)
+    within = standard_deviations(coef, axis=1).mean(axis=0)
     apart = np.ptp(coef.mean(axis=1), axis=0) / np.where(within > 0, within, np.inf)
     worst = np.argsort(-apart)[: min(3, n_columns)]
     series = [(repr(names[j]), coef[:, :, j]) for j in worst]

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ellzero import _core
 from ellzero._progress import draw_printer
 from ellzero._sklearn import Interval, StrOptions, check_fit_input, unchanged_on_error
-from ellzero.posterior._diagnostics import coefficient_problem, diagnose
+from ellzero.posterior._diagnostics import coefficient_problem, diagnose, standard_deviations
 from ellzero.posterior._draws import collect_dense_draws
 from ellzero.posterior._prior import check_sigma, noise_prior
 from ellzero.posterior._results import PosteriorRegressor
@@ -113,7 +113,7 @@ class ScaleMixtureRegressor(PosteriorRegressor):
             rng=np.random.default_rng(seed),
         )
         self.coef_ = self.draws_.coef.mean(axis=0)
-        self.coef_sd_ = self.draws_.coef.std(axis=0)
+        self.coef_sd_ = standard_deviations(self.draws_.coef, axis=0)
         self.intercept_ = design.mean_y - float(design.mean @ self.coef_)
         self.support_ = np.flatnonzero(self._sign_probabilities() > 1 - _TAIL)
         self._mean, self._weight = design.mean, design.weight
