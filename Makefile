@@ -18,7 +18,7 @@ test: $(VENV)/.installed $(VENV)/.test
 # is a night's work or two; FAMILY= is for one kind of case only, LIMIT= says when a case hangs.
 SEED ?= $(shell date +%Y%m%d)
 CASES ?= 3000
-LIMIT ?= 60
+LIMIT ?= 120
 fuzz: $(VENV)/.installed $(VENV)/.test
 	PYTHONPATH=tests $(PY) -m fuzz --seed $(SEED) --cases $(CASES) --limit $(LIMIT) --family "$(FAMILY)"
 

@@ -22,7 +22,7 @@ def main():
     parser.add_argument("--seed", type=int, required=True, help="of the first case")
     parser.add_argument("--cases", type=int, default=3000, help="how many, seed after seed")
     parser.add_argument("--family", choices=[*FAMILIES, ""], default="", help="only this one")
-    parser.add_argument("--limit", type=float, default=60, help="seconds after which a case hangs")
+    parser.add_argument("--limit", type=float, default=120, help="seconds after which a case hangs")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     options = parser.parse_args()
     names = [options.family] if options.family else list(FAMILIES)
