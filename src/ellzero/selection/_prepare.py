@@ -202,12 +202,13 @@ def _check_spread(y: _Floats, weights: _Floats | None, name: str) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         mean = np.average(y, weights=weights)
         spread = np.sqrt(np.average((y - mean) ** 2, weights=weights))
-    # What the core takes for rounding of the mean
+        total = spread**2 * (len(y) if weights is None else weights.sum())
+    # What the core takes for rounding of the mean, and for squares that keep their digits
     if 0 < spread <= 8 * np.finfo(float).eps * abs(mean) < np.inf:
         raise DataError(
             f"The target {name!r} is the same in all rows, up to rounding: nothing to explain."
         )
-    if not 1e-145 < spread < 1e150:  # as the core sees it
+    if not 1e-290 <= total < 1e300:
         how = "small" if spread < 1 else "large"
         raise DataError(f"The target {name!r} has values too {how} to be squared: rescale it.")
 
