@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ellzero import datasets
+    from ellzero._certificate import Certificate
     from ellzero.posterior import (
         BayesianBridgeRegressor,
         HorseshoeRegressor,
@@ -42,6 +43,7 @@ __all__ = [
     "BayesianBridgeRegressor",
     "BernoulliGaussian",
     "BernoulliLaplace",
+    "Certificate",
     "Frontier",
     "FrontierModel",
     "HorseshoeRegressor",
@@ -70,6 +72,7 @@ _HOMES = {
     "BayesianBridgeRegressor": "posterior",
     "BernoulliGaussian": "priors",
     "BernoulliLaplace": "priors",
+    "Certificate": "_certificate",
     "Frontier": "regression",
     "FrontierModel": "regression",
     "HorseshoeRegressor": "posterior",

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
+from ellzero._certificate import Certificate
 from ellzero._columns import resolve_columns
 from ellzero._engine import make_design, make_engine, thread_count
 from ellzero._sklearn import check_parameters, check_table
@@ -40,7 +41,7 @@ class MarginalMap:
         In units of y.
     log_posterior : float
         ``log p(S | y)`` up to a constant that is the same for all models of these data and prior.
-    certificate : str
+    certificate : Certificate
         What is known about the model.
     """
 
@@ -48,7 +49,7 @@ class MarginalMap:
     coef: NDArray[np.float64]
     intercept: float
     log_posterior: float
-    certificate: str
+    certificate: Certificate
 
 
 def marginal_map(
@@ -140,12 +141,13 @@ def marginal_map(
     solved, beta, _, inverse_scale, mean, _, _ = engine.solution()
     coef = np.zeros(n_columns)
     coef[solved] = beta * inverse_scale
+    certificate = Certificate.of_search(effect="raises p(gamma | y)")
     return MarginalMap(
         support=support,
         coef=coef,
         intercept=design.mean_y - float(mean @ coef[solved]),
         log_posterior=log_posterior,
-        certificate="no insertion, removal or swap raises p(gamma | y)",
+        certificate=certificate.with_objective(log_posterior),
     )
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero._certificate import Certificate
 from ellzero._engine import make_engine, thread_count
 from ellzero.regression._cv_curve import Curve, make_curve
 from ellzero.regression._fold_paths import FoldSearch
@@ -79,7 +80,7 @@ class CrossValidation(NamedTuple):
                 return make_curve(paths, 1e-12 * whole.yy / whole.weight), size
             size = min(most, max(wanted, size + 10))
 
-    def solve(self, problem: Problem, lam: float) -> tuple[GrowingFrontier | None, str]:
+    def solve(self, problem: Problem, lam: float) -> tuple[GrowingFrontier | None, Certificate]:
         """Look for the solution at ``lam`` on all rows; the engine is left there.
 
         Returns the frontier, if there is one, and what is known of the solution.

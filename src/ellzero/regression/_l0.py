@@ -85,7 +85,7 @@ class L0Regressor(FittedSelection):
         Value of the objective above, in squared units of y.
     n_iter_ : int
         Supports whose neighbours were tried; for SBR, insertions and removals made.
-    certificate_ : str
+    certificate_ : Certificate
         What is known about the solution.
     n_features_in_ : int
         Columns seen during fit.
@@ -116,8 +116,8 @@ class L0Regressor(FittedSelection):
     ['tc', 'ldl', 'ltg^2']
     >>> round(model.objective_), round(better.objective_)
     (642968, 635658)
-    >>> better.certificate_
-    'no insertion, removal or swap improves it'
+    >>> print(better.certificate_)
+    no insertion, removal or swap improves it
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -200,7 +200,7 @@ class L0Regressor(FittedSelection):
             search = search_at(problem, self.solver, to_float("lam", self.lam), max_size)
         self._store(problem.engine.solution(), problem.design, forced, search.lam)
         self.n_iter_ = search.n_iter
-        self.certificate_ = search.certificate
+        self.certificate_ = search.certificate.with_objective(self.objective_)
         if search.warning:
             warnings.warn(search.warning, search.category, stacklevel=2)
         return self

@@ -108,7 +108,7 @@ class L0RegressorCV(FittedSelection):
         Value of the objective above, in squared units of y.
     max_size_ : int
         The largest size that was looked at in the folds.
-    certificate_ : str
+    certificate_ : Certificate
         What is known about the solution.
     nested_score_ : float
         With ``nested=True``: mean squared error on rows that neither the fit nor the choice of
@@ -237,12 +237,8 @@ class L0RegressorCV(FittedSelection):
         self._store(problem.engine.solution(), whole, forced, lam)
         if growing is not None:
             self.frontier_ = Frontier(growing)
-        self.certificate_ = (
-            f"the error is least at lam_ among sizes up to {self.max_size_}; {certificate}"
-            if self.rule == "min"
-            else f"the error at lam_ is within one standard error of the least among sizes up to "
-            f"{self.max_size_}; {certificate}"
-        )
+        certificate = certificate.with_least_error(self.rule, self.max_size_, "lam_")
+        self.certificate_ = certificate.with_objective(self.objective_)
         # What larger models would do is not known; as far as None goes, it would be.
         far = far_beyond(chosen_size, forced.size)
         if self.max_size is not None and choice.curve.lam_low[-1] > 0 and self.max_size <= far:

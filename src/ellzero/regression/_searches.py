@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from ellzero import _core
+from ellzero._certificate import Certificate
 from ellzero._columns import column_name
 from ellzero.regression._criteria import information_criterion
 from ellzero.regression._growth import GrowingFrontier
@@ -17,16 +18,13 @@ from ellzero.regression._problem import Problem
 
 __all__ = ["Search", "search_at", "search_path", "settle_at"]
 
-_NO_FLIP = "no insertion or removal of one variable improves it"
-_NO_SWAP = "no insertion, removal or swap improves it"
-
 
 class Search(NamedTuple):
     """Where a search for a support ended; the engine stands there."""
 
     lam: float
     n_iter: int
-    certificate: str
+    certificate: Certificate
     warning: str = ""
     category: type[Warning] = UserWarning
 
@@ -38,7 +36,7 @@ def search_at(problem: Problem, solver: str, lam: float, max_size: int) -> Searc
             lam, problem.forced_mask, max_size, problem.progress
         )
         if held_back < 0:
-            return Search(lam, n_iter, _NO_FLIP + _left_aside(problem))
+            return Search(lam, n_iter, _certify(problem, swaps=False))
         return _held_back(problem, lam, n_iter, max_size, held_back, gain - lam)
     frontier = GrowingFrontier(problem, swaps=True)
     frontier.cover(lam, max_size)
@@ -51,7 +49,7 @@ def settle_at(frontier: GrowingFrontier, lam: float, max_size: int) -> Search:
     size, n_iter = hull.size_at(lam), frontier.core.tried
     frontier.core.visit(size)
     if lam >= hull.end:
-        return Search(lam, n_iter, _NO_SWAP + _left_aside(problem))
+        return Search(lam, n_iter, _certify(problem, swaps=True))
     rise = frontier.last + 1 - size
     gain = frontier.energy_of(size) - frontier.energy_of(frontier.last) + frontier.next_gain
     return _held_back(problem, lam, n_iter, max_size, frontier.next_column, gain - lam * rise, rise)
@@ -71,8 +69,7 @@ def _held_back(
     A model of ``rise`` more variables, ``column`` among them, is better by ``gain``.
     """
     name = column_name(column, problem.names)
-    how = f"inserting {name!r}" if rise == 1 else f"{rise} more variables, {name!r} among them,"
-    certificate = f"stopped at max_size={max_size}: {how} would lower the objective by {gain:.6g}"
+    certificate = Certificate.of_held_back_search(max_size, name, rise, gain)
     return Search(lam, n_iter, certificate, _stopped(certificate), ConvergenceWarning)
 
 
@@ -95,15 +92,12 @@ def search_path(problem: Problem, solver: str, criterion: str, max_size: int) ->
     if path.refuted[best] or (
         sizes[best] == max_size and _still_falls(problem, criterion, path, values[best])
     ):
-        where = (
-            f", where {criterion} was still least"
-            if sizes[best] == max_size
-            else (f": larger models have a lower {criterion}")
+        certificate = Certificate.of_held_back_criterion(
+            max_size, criterion, largest=bool(sizes[best] == max_size)
         )
-        certificate = f"stopped at max_size={max_size}{where}"
         return Search(lam, path.n_iter, certificate, _stopped(certificate), ConvergenceWarning)
-    certificate = f"{criterion} is least among the {len(sizes)} {path.description} at lam_"
-    certificate += _left_aside(problem)
+    certificate = _certify(problem, swaps=solver == "frontier", price="lam_")
+    certificate = certificate.with_least_criterion(criterion, f"the {len(sizes)} {path.models}")
     warning = _small_rss(criterion, values, sizes, best, design.weight) if design.yy > 0 else ""
     return Search(lam, path.n_iter, certificate, warning)
 
@@ -120,15 +114,19 @@ def _still_falls(problem: Problem, criterion: str, path: _Path, value: float) ->
     return bool(further < value)
 
 
-def _left_aside(problem: Problem) -> str:
-    """Say so if columns were left out that depend on the support too nearly, but not exactly."""
+def _certify(problem: Problem, *, swaps: bool, price: str = "") -> Certificate:
+    """Certify the support that the engine stands at.
+
+    It says so if columns were left out that depend on the support too nearly, but not exactly.
+    """
     remainder = problem.engine.d
-    if not np.any((remainder > 1e-13) & (remainder <= _core.SPAN)):
-        return ""
-    return f" (columns that depend on it to within {_core.SPAN:g} left aside)"
+    some_aside = np.any((remainder > 1e-13) & (remainder <= _core.SPAN))
+    return Certificate.of_search(
+        swaps=swaps, price=price, left_aside=_core.SPAN if some_aside else None
+    )
 
 
-def _stopped(certificate: str) -> str:
+def _stopped(certificate: Certificate) -> str:
     return f"L0Regressor {certificate}; a larger max_size may give a better model."
 
 
@@ -139,7 +137,7 @@ class _Path(NamedTuple):
     refuted: list[bool]  # whether max_size alone makes each a solution: a larger one is better
     n_iter: int
     next_gain: float  # by how much one more variable would lower the energy of the last
-    description: str
+    models: str  # what they are, in words
 
 
 def _sbr_path(problem: Problem, max_size: int) -> _Path:
@@ -153,7 +151,7 @@ def _sbr_path(problem: Problem, max_size: int) -> _Path:
         [*[False] * (len(stops) - 1), held_back],
         n_iter,
         next_gain,
-        f"models on the path of SBR; {_NO_FLIP}",
+        "models on the path of SBR",
     )
 
 
@@ -169,7 +167,7 @@ def _frontier_path(problem: Problem, max_size: int) -> _Path:
         (~np.isin(known.sizes, hull.sizes)).tolist(),
         frontier.core.tried,
         frontier.next_gain,
-        f"models on the hull of the frontier; {_NO_SWAP}",
+        "models on the hull of the frontier",
     )
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from ellzero._certificate import Certificate
 from ellzero._engine import thread_count
 from ellzero.regression import Frontier, FrontierModel, l0_frontier
 from ellzero.regression._criteria import trusted_size
@@ -40,7 +41,7 @@ __all__ = ["Selection", "select"]
 _Floats = NDArray[np.float64]
 _Rows = NDArray[np.int64]
 _MARGIN = 10
-_NO_SWAP = "no insertion, removal or swap of a variable improves it"
+_PRICE = "this price"
 
 
 @dataclass
@@ -59,7 +60,7 @@ class Selection:
         The one chosen.
     lam : float or None
         Its price; None if it was asked for by size and is the solution at no price.
-    certificate : str
+    certificate : Certificate
         What is known about it.
     curve : Curve or None
         The cross-validated error.
@@ -86,7 +87,7 @@ class Selection:
     frontier: Frontier
     model: FrontierModel
     lam: float | None
-    certificate: str
+    certificate: Certificate
     curve: Curve | None
     folds: str
     linear: LinearModel
@@ -257,7 +258,7 @@ class _Choice:
     frontier: Frontier
     model: FrontierModel
     lam: float | None
-    certificate: str
+    certificate: Certificate
     curve: Curve | None = None
     folds: str = ""
 
@@ -291,7 +292,7 @@ def _choose(design: Design, data: Data, settings: Settings, say: Callable[[str],
     if settings.lam is not None:
         frontier.grow(lam=settings.lam)
         model = frontier.at(lam=settings.lam)
-        return _Choice(frontier, model, settings.lam, f"At this price {_NO_SWAP}.")
+        return _Choice(frontier, model, settings.lam, Certificate.of_search(price=_PRICE))
     return _by_criterion(frontier, settings.criterion, p)
 
 
@@ -302,13 +303,7 @@ def _of_size(frontier: Frontier, size: int) -> _Choice:
         )
     model = frontier.at(size=size)
     lam = None if model.interval is None else middle(*model.interval)
-    return _Choice(
-        frontier,
-        model,
-        lam,
-        f"It is the best model of {size} variables that was found: {_NO_SWAP}. It is a search, "
-        "not a proof.",
-    )
+    return _Choice(frontier, model, lam, Certificate.of_search().with_size(size))
 
 
 def _by_criterion(frontier: Frontier, criterion: str, p: int) -> _Choice:
@@ -331,14 +326,12 @@ def _by_criterion(frontier: Frontier, criterion: str, p: int) -> _Choice:
             stacklevel=2,
         )
     assert model.interval is not None
-    return _Choice(
-        frontier,
-        model,
-        middle(*model.interval),
-        f"{name} is least among the models of {frontier.sizes[0]} to {frontier.sizes[-1]} "
-        f"variables that are the solution at some price; at this one {_NO_SWAP}. It is a search, "
-        "not a proof.",
+    certificate = Certificate.of_search(price=_PRICE).with_least_criterion(
+        name,
+        f"the models of {frontier.sizes[0]} to {frontier.sizes[-1]} variables that are the "
+        "solution at some price",
     )
+    return _Choice(frontier, model, middle(*model.interval), certificate)
 
 
 def _choose_by_cv(
@@ -373,16 +366,7 @@ def _choose_by_cv(
     model = frontier.at(lam=lam)
     frontier.grow(min(len(design.names), max(model.size + _MARGIN, int(frontier.sizes[-1]))))
     model = frontier.at(lam=lam)
-    said = (
-        "The error on rows held out is least at this price"
-        if rule == "min"
-        else "This is the highest price whose error on rows held out is within one standard error "
-        "of the least"
-    )
-    certificate = (
-        f"{said}, among sizes up to {choice.max_size}; at this price {_NO_SWAP}. It is a search, "
-        "not a proof."
-    )
+    certificate = Certificate.of_search().with_least_error(rule, choice.max_size, _PRICE)
     return _Choice(frontier, model, lam, certificate, choice.curve, kind)
 
 

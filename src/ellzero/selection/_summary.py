@@ -104,7 +104,7 @@ def _model(selection: Selection, n: float, total: float) -> dict[str, Any]:
         "ridge": selection.settings.ridge,
         "r2": 1 - model.rss / total,
         "rmse": math.sqrt(model.rss / n),
-        "certificate": selection.certificate,
+        "certificate": selection.certificate.as_sentences(),
         "variables": [
             {
                 "name": model.names[j],

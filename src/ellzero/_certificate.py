@@ -1,0 +1,154 @@
+"""What is known about a model that was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+__all__ = ["Certificate"]
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What is known about a model that was found; as a text, a sentence about it.
+
+    Attributes
+    ----------
+    kind : {"swaps", "flips", "stopped"}
+        How far the search went at the price of the model. "swaps": no insertion, removal or swap of
+        a variable improves it. "flips": no insertion or removal does; swaps were not tried.
+        "stopped": ``max_size`` kept the search from a larger model that is better.
+    statement : str
+        The same in words.
+    choice : str
+        How the price or the size was chosen, in words; empty if it was given.
+    proved : bool
+        Whether nothing better exists. False for every search.
+    objective : float or None
+        The value that was optimised. Of :class:`ellzero.L0Regressor` and
+        :class:`ellzero.L0RegressorCV`: ``objective_``, which is minimised. Of
+        :func:`ellzero.marginal_map`: ``log_posterior``, which is maximised.
+    bound : float or None
+        The value that no model can be better than; None if no such value is known.
+
+    Examples
+    --------
+    >>> from ellzero import L0Regressor
+    >>> from ellzero.datasets import load_diabetes_interactions
+    >>> diabetes = load_diabetes_interactions()
+    >>> model = L0Regressor(lam=5_000).fit(diabetes.data, diabetes.target)
+    >>> print(model.certificate_)
+    no insertion, removal or swap improves it
+    >>> model.certificate_.kind, model.certificate_.proved, model.certificate_.gap
+    ('swaps', False, None)
+    """
+
+    kind: str
+    statement: str
+    choice: str = ""
+    proved: bool = False
+    objective: float | None = None
+    bound: float | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """How far the objective is from the bound; None if one of them is not known."""
+        if self.objective is None or self.bound is None:
+            return None
+        return abs(self.objective - self.bound)
+
+    def __str__(self) -> str:
+        return f"{self.choice}; {self.statement}" if self.choice else self.statement
+
+    def as_sentences(self) -> str:
+        """Return whole sentences, which also say whether it is proved.
+
+        Returns
+        -------
+        str
+            For people who have not called an estimator.
+
+        Examples
+        --------
+        >>> from ellzero import Certificate
+        >>> Certificate("stopped", "stopped at max_size=3").as_sentences()
+        'Stopped at max_size=3. It is a search, not a proof.'
+        """
+        text = str(self)
+        text = f"{text[:1].upper()}{text[1:]}."
+        return text if self.proved else f"{text} It is a search, not a proof."
+
+    @classmethod
+    def of_search(
+        cls,
+        *,
+        swaps: bool = True,
+        effect: str = "improves it",
+        price: str = "",
+        left_aside: float | None = None,
+    ) -> Certificate:
+        """Certify the end of a search: none of the moves that it tries has the effect.
+
+        ``price`` is what the price is called, where the sentence has to name it. ``left_aside`` is
+        how nearly columns depend on the support that were not tried; None if there are none.
+        """
+        moves = "insertion, removal or swap" if swaps else "insertion or removal of one variable"
+        where = f" at {price}" if price else ""
+        aside = (
+            ""
+            if left_aside is None
+            else f" (columns that depend on it to within {left_aside:g} left aside)"
+        )
+        return cls("swaps" if swaps else "flips", f"no {moves} {effect}{where}{aside}")
+
+    @classmethod
+    def of_held_back_search(
+        cls, max_size: int, column: str, n_more: int, gain: float
+    ) -> Certificate:
+        """Certify a search that ``max_size`` kept from a better objective.
+
+        A model of ``n_more`` more variables, ``column`` among them, is better by ``gain``.
+        """
+        more = (
+            f"inserting {column!r}"
+            if n_more == 1
+            else f"{n_more} more variables, {column!r} among them,"
+        )
+        return cls._stopped(max_size, f": {more} would lower the objective by {gain:.6g}")
+
+    @classmethod
+    def of_held_back_criterion(cls, max_size: int, criterion: str, *, largest: bool) -> Certificate:
+        """Certify a model that ``max_size`` kept from one of a lower criterion.
+
+        ``largest`` tells whether the model itself has ``max_size`` variables.
+        """
+        why = (
+            f", where {criterion} was still least"
+            if largest
+            else f": larger models have a lower {criterion}"
+        )
+        return cls._stopped(max_size, why)
+
+    @classmethod
+    def _stopped(cls, max_size: int, why: str) -> Certificate:
+        return cls("stopped", f"stopped at max_size={max_size}{why}")
+
+    def with_least_criterion(self, criterion: str, among: str) -> Certificate:
+        """Return the same for a price at which a criterion is least among some models."""
+        return replace(self, choice=f"{criterion} is least among {among}")
+
+    def with_least_error(self, rule: str, max_size: int, price: str) -> Certificate:
+        """Return the same for a price that cross-validation has chosen by a rule."""
+        error = (
+            f"the error is least at {price}"
+            if rule == "min"
+            else f"the error at {price} is within one standard error of the least"
+        )
+        return replace(self, choice=f"{error} among sizes up to {max_size}")
+
+    def with_size(self, size: int) -> Certificate:
+        """Return the same for a model whose size was asked for."""
+        return replace(self, choice=f"it is the best model of {size} variables that was found")
+
+    def with_objective(self, objective: float) -> Certificate:
+        """Return the same with the value that was optimised."""
+        return replace(self, objective=objective)
