@@ -12,10 +12,10 @@ from ellzero.paper import (
     PARTS,
     accuracy,
     diabetes,
+    discoveries,
     paths,
     penalties,
     posterior_means,
-    selection,
     timing,
 )
 from ellzero.paper._claims import and_list, judge, mean_interval, median_interval, share_interval
@@ -65,7 +65,7 @@ def data(trial_file):
         "penalties": penalties.compute(),
         "paths": paths.compute(),
         "accuracy": accuracy.compute(12, trial_file=trial_file),
-        "selection": selection.compute(12, trial_file=trial_file),
+        "selection": discoveries.compute(12, trial_file=trial_file),
         "timing": made_up_times(),
         "diabetes": diabetes.compute(repeats=2),
     }
@@ -168,11 +168,11 @@ def test_paths(data):
 
 def test_the_chosen_penalty_is_the_one_that_a_fit_has(data):
     from ellzero import L0RegressorCV
-    from ellzero.paper._methods import make_folds
-    from ellzero.paper._problems import make_problem
+    from ellzero.paper._methods import shuffled_folds
+    from ellzero.paper._simulated_problems import simulate_problem
 
-    problem = make_problem(0, 120, 100, 0)
-    model = L0RegressorCV(cv=make_folds(problem.seed), solver="sbr").fit(problem.X, problem.y)
+    problem = simulate_problem(0, 120, 100, 0)
+    model = L0RegressorCV(cv=shuffled_folds(problem.seed), solver="sbr").fit(problem.X, problem.y)
     here = data["paths"].query("data_set == 0 and method == 'SBR' and abs(ratio - 1) < 1e-9")
     np.testing.assert_allclose(here["penalty"], model.lam_)
     np.testing.assert_allclose(here["coefficient"], model.coef_[here["variable"]], rtol=1e-9)
@@ -180,9 +180,9 @@ def test_the_chosen_penalty_is_the_one_that_a_fit_has(data):
 
 def test_lassos_path_is_for_columns_of_unit_norm(data):
     """The slope of RSS / (2 n) equals alpha at every coefficient that is in."""
-    from ellzero.paper._problems import make_problem
+    from ellzero.paper._simulated_problems import simulate_problem
 
-    X, y, _, _ = make_problem(0, 120, 100, 0)
+    X, y, _, _ = simulate_problem(0, 120, 100, 0)
     mine = data["paths"].query("data_set == 0 and method == 'Lasso'")
     for penalty, here in list(mine.groupby("penalty"))[::15]:
         coef = np.zeros(100)
@@ -223,7 +223,7 @@ def test_selection(data):
     assert len(found) == 12 * len(SELECTING)
     assert found["true"].between(0, 10).all()
     assert found["false"].between(0, 90).all()
-    table = selection.tabulate(found)
+    table = discoveries.tabulate(found)
     assert table.loc["SBR", "false, mean"] < 1 < 10 < table.loc["Lasso", "false, mean"]
 
     def chosen(true, false):
@@ -238,15 +238,15 @@ def test_selection(data):
 
     many = pd.concat([found.assign(trial=found["trial"] + 12 * k) for k in range(5)])
     found = many.reset_index(drop=True)
-    assert verdicts(selection, chosen((10, 10), (0, 0)))[:2] == ["confirmed"] * 2
-    assert verdicts(selection, chosen((10, 9), (0, 0)))[0] == "not confirmed"
-    assert verdicts(selection, chosen((10, 10), (0, 8)))[1:] == ["not confirmed"] * 2
-    assert verdicts(selection, chosen((10, 10), (3, 2)))[2] == "better"
+    assert verdicts(discoveries, chosen((10, 10), (0, 0)))[:2] == ["confirmed"] * 2
+    assert verdicts(discoveries, chosen((10, 9), (0, 0)))[0] == "not confirmed"
+    assert verdicts(discoveries, chosen((10, 10), (0, 8)))[1:] == ["not confirmed"] * 2
+    assert verdicts(discoveries, chosen((10, 10), (3, 2)))[2] == "better"
     # Fewer false ones at the cost of true ones is not better.
-    assert verdicts(selection, chosen((10, 9), (3, 2)))[2] == "confirmed"
-    assert verdicts(selection, chosen((10, 10), (3, 3)))[2] == "confirmed"
+    assert verdicts(discoveries, chosen((10, 9), (3, 2)))[2] == "confirmed"
+    assert verdicts(discoveries, chosen((10, 10), (3, 3)))[2] == "confirmed"
     # One trial shows nothing.
-    assert verdicts(selection, found[found["trial"] == 0]) == ["not confirmed"] * 3
+    assert verdicts(discoveries, found[found["trial"] == 0]) == ["not confirmed"] * 3
 
 
 def test_timing(data):
@@ -341,7 +341,7 @@ def test_where_the_papers_selection_is_on_the_path(data):
     assert "The paper's set is that of alphas from" in diabetes.claims(found[~net])[3].measured
 
 
-@pytest.mark.parametrize("compute", [accuracy.compute, selection.compute, timing.compute])
+@pytest.mark.parametrize("compute", [accuracy.compute, discoveries.compute, timing.compute])
 def test_bad_numbers(compute):
     with pytest.raises(ValueError, match="trials must be an integer of at least 1; got 0"):
         compute(0)

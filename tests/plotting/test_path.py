@@ -12,7 +12,7 @@ from matplotlib.text import Text
 
 from ellzero import l0_frontier
 from ellzero.datasets import load_diabetes_interactions
-from ellzero.plotting._labels import spread_out
+from ellzero.plotting._labels import space_out
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def _close_figures():
 @given(heights=st.lists(st.floats(-1, 1), min_size=1, max_size=40))
 def test_spread_out_keeps_distance_bounds_and_order(heights):
     heights = np.array(heights)
-    placed = spread_out(heights, 0.05, -1, 1)
+    placed = space_out(heights, 0.05, -1, 1)
     order = np.argsort(heights, kind="stable")
     assert (np.diff(placed[order]) >= 0.05 - 1e-9).all()
     assert placed.min() >= -1 - 1e-9
@@ -39,7 +39,7 @@ def test_spread_out_keeps_distance_bounds_and_order(heights):
 
 def test_spread_out_leaves_alone_what_is_apart():
     heights = np.array([0.5, -0.5, 0.0])
-    np.testing.assert_allclose(spread_out(heights, 0.1, -1, 1), heights)
+    np.testing.assert_allclose(space_out(heights, 0.1, -1, 1), heights)
 
 
 @pytest.mark.parametrize("max_size", [2, 8, 15, 40])

@@ -9,7 +9,7 @@ from ellzero.datasets import make_collinear
 from ellzero.regression._cross_validation import CrossValidation
 from ellzero.regression._folds import Data as FoldData
 from ellzero.regression._folds import LearnedFolds
-from ellzero.selection import Data
+from ellzero.selection import PreparedTable
 from ellzero.selection._select import Design, make_learned_folds
 from ellzero.tables import NumberColumn, Table, TextColumn, judge_columns, make_plan
 
@@ -37,7 +37,7 @@ def curve_of(table, y, weights, splits, missing="mean", interactions=True, ridge
     means = features.learn(table, None, weights)
     forced = np.array(forced, dtype=np.int64)
     design = Design(features.build(table, None, means), means, forced, features.names)
-    data = Data(table, y, weights, None, None, plan, [], None, len(y))
+    data = PreparedTable(table, y, weights, None, None, plan, [], None, len(y))
     folds = make_learned_folds(design, data, splits)
     assert isinstance(folds, LearnedFolds) == features.learns
     choice = CrossValidation("frontier", [ridge], forced, None, 2, None).choose(folds)

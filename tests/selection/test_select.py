@@ -199,7 +199,8 @@ def test_a_column_in_any_unit_is_chosen_alike(rng, scale, interactions):
     assert scaled.model.names == plain.model.names
     np.testing.assert_allclose(scaled.model.standardised, plain.model.standardised)
     np.testing.assert_allclose(
-        scaled.spreads, plain.spreads * np.where(plain.model.support, 1, scale)
+        scaled.standard_deviations,
+        plain.standard_deviations * np.where(plain.model.support, 1, scale),
     )
 
 

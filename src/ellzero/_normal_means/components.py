@@ -12,10 +12,10 @@ from scipy.special import erfcx
 from ellzero import _core
 from ellzero._normal_means.rule import LOG_ROOT_2PI, Floats
 
-__all__ = ["Component", "Laplace", "Normal", "Parts", "PointMass"]
+__all__ = ["Component", "Evaluation", "Laplace", "Normal", "PointMass"]
 
 
-class Parts(NamedTuple):
+class Evaluation(NamedTuple):
     """What a component says of each u >= 0."""
 
     log_gain: Floats
@@ -33,7 +33,7 @@ class Component(ABC):
     """How far out the marginal still has any mass."""
 
     @abstractmethod
-    def parts(self, u: Floats) -> Parts:
+    def evaluate(self, u: Floats) -> Evaluation:
         """Return what is needed for weights and means."""
 
     @abstractmethod
@@ -61,9 +61,9 @@ class PointMass(Component):
 
     reach = 40.0
 
-    def parts(self, u: Floats) -> Parts:
+    def evaluate(self, u: Floats) -> Evaluation:
         zero = np.zeros_like(u)
-        return Parts(zero, -0.5 * u**2 - LOG_ROOT_2PI, zero, u)
+        return Evaluation(zero, -0.5 * u**2 - LOG_ROOT_2PI, zero, u)
 
     def variance(self, u: Floats) -> Floats:
         return np.zeros_like(u)
@@ -87,9 +87,9 @@ class Normal(Component):
         self.log_width = 0.5 * math.log1p(scale**2)
         self.reach = 40 * math.hypot(1, scale)
 
-    def parts(self, u: Floats) -> Parts:
+    def evaluate(self, u: Floats) -> Evaluation:
         half = 0.5 * u**2
-        return Parts(
+        return Evaluation(
             self.kept * half - self.log_width,
             -self.shrunk * half - (self.log_width + LOG_ROOT_2PI),
             self.kept * u,
@@ -125,13 +125,13 @@ class Laplace(Component):
         self.unit = max(1.0, self.rate)
         self.moments = _core.mills_sequence(self.rate, 30, self.unit)
 
-    def parts(self, u: Floats) -> Parts:
+    def evaluate(self, u: Floats) -> Evaluation:
         _, total, zeroth, first = self.slab.terms(u)
         log_total = np.log(self.rate / 2 * total)
         beyond = np.maximum(u - self.rate, 0.0)
         # (u - rate)^2 / 2 - u^2 / 2 is rate (rate / 2 - u)
         tail = np.where(beyond > 0, self.rate * (0.5 * self.rate - u), -0.5 * u**2)
-        return Parts(
+        return Evaluation(
             log_total + 0.5 * beyond**2,
             log_total + tail - LOG_ROOT_2PI,
             first / total,

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from scipy.special import expit
 
-from ellzero._normal_means.components import Component, Parts
+from ellzero._normal_means.components import Component, Evaluation
 from ellzero._normal_means.rule import Floats, Rule, Terms, widening_breaks
 
 __all__ = ["SpikeAndSlab"]
@@ -21,10 +21,10 @@ class SpikeAndSlab(Rule):
         self.log_odds = math.log(theta) - math.log1p(-theta)
         self.spike, self.slab = spike, slab
         origin = np.zeros(1)
-        odds = float(self._log_odds(spike.parts(origin), slab.parts(origin))[0])
+        odds = float(self._log_odds(spike.evaluate(origin), slab.evaluate(origin))[0])
         self.inside, self.outside = expit(odds), expit(-odds)  # at u = 0
 
-    def _log_odds(self, spike: Parts, slab: Parts) -> Floats:
+    def _log_odds(self, spike: Evaluation, slab: Evaluation) -> Floats:
         """Return the posterior log-odds of the slab."""
         gain = np.abs(spike.log_gain) + np.abs(slab.log_gain)
         density = np.abs(spike.log_density) + np.abs(slab.log_density)
@@ -36,17 +36,17 @@ class SpikeAndSlab(Rule):
 
     def inclusion(self, u: Floats) -> Floats:
         """Return the posterior probability of the slab."""
-        out: Floats = expit(self._log_odds(self.spike.parts(u), self.slab.parts(u)))
+        out: Floats = expit(self._log_odds(self.spike.evaluate(u), self.slab.evaluate(u)))
         return out
 
     def log_density(self, u: Floats) -> Floats:
-        return self._log_sum(self.spike.parts(u).log_density, self.slab.parts(u).log_density)
+        return self._log_sum(self.spike.evaluate(u).log_density, self.slab.evaluate(u).log_density)
 
     def _log_sum(self, spike: Floats, slab: Floats) -> Floats:
         return np.logaddexp(math.log1p(-self.theta) + spike, math.log(self.theta) + slab)
 
     def terms(self, u: Floats) -> Terms:
-        spike, slab = self.spike.parts(u), self.slab.parts(u)
+        spike, slab = self.spike.evaluate(u), self.slab.evaluate(u)
         odds = self._log_odds(spike, slab)
         inside, outside = expit(odds), expit(-odds)
         return Terms(
@@ -55,7 +55,7 @@ class SpikeAndSlab(Rule):
         )
 
     def variance(self, u: Floats) -> Floats:
-        spike, slab = self.spike.parts(u), self.slab.parts(u)
+        spike, slab = self.spike.evaluate(u), self.slab.evaluate(u)
         odds = self._log_odds(spike, slab)
         inside, outside = expit(odds), expit(-odds)
         apart = np.where(
@@ -72,9 +72,11 @@ class SpikeAndSlab(Rule):
         """Return ``K(u) - K(0)``."""
         with np.errstate(invalid="ignore"):
             growth = self.inside * self.slab.growth(u) + self.outside * self.spike.growth(u)
-        spike, slab = self.spike.parts(u), self.slab.parts(u)
+        spike, slab = self.spike.evaluate(u), self.slab.evaluate(u)
         origin = np.zeros(1)
-        start = self._log_sum(self.spike.parts(origin).log_gain, self.slab.parts(origin).log_gain)
+        start = self._log_sum(
+            self.spike.evaluate(origin).log_gain, self.slab.evaluate(origin).log_gain
+        )
         far = self._log_sum(spike.log_gain, slab.log_gain) - start
         return np.where(np.isfinite(growth), np.log1p(growth), far)
 

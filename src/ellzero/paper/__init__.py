@@ -15,10 +15,10 @@ Examples
 from ellzero.paper import (
     accuracy,
     diabetes,
+    discoveries,
     paths,
     penalties,
     posterior_means,
-    selection,
     timing,
 )
 from ellzero.paper._claims import Claim
@@ -29,10 +29,10 @@ __all__ = [
     "Claim",
     "accuracy",
     "diabetes",
+    "discoveries",
     "paths",
     "penalties",
     "posterior_means",
     "reproduce",
-    "selection",
     "timing",
 ]

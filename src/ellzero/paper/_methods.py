@@ -29,8 +29,8 @@ __all__ = [
     "Estimate",
     "Standardised",
     "make_bridge",
-    "make_folds",
     "make_spike_slab",
+    "shuffled_folds",
 ]
 
 _Floats = NDArray[np.float64]
@@ -69,13 +69,13 @@ class Standardised:
     """
 
     def __init__(self, X: _Floats, y: _Floats) -> None:
-        spread = y.std()
+        sd = y.std()
         self.X = (X - X.mean(axis=0)) / X.std(axis=0)
-        self.y = (y - y.mean()) / spread
-        self.unit: _Floats = spread / X.std(axis=0)
+        self.y = (y - y.mean()) / sd
+        self.unit: _Floats = sd / X.std(axis=0)
 
 
-def make_folds(seed: int) -> KFold:
+def shuffled_folds(seed: int) -> KFold:
     """Return the ten folds that all who cross-validate share."""
     return KFold(10, shuffle=True, random_state=seed)
 
@@ -95,11 +95,11 @@ def _ols(X: _Floats, y: _Floats, seed: int) -> Estimate:
 
 
 def _lasso(X: _Floats, y: _Floats, seed: int) -> Estimate:
-    return _convex(LassoCV(cv=make_folds(seed), **_CONVERGED), X, y)
+    return _convex(LassoCV(cv=shuffled_folds(seed), **_CONVERGED), X, y)
 
 
 def _elastic_net(X: _Floats, y: _Floats, seed: int) -> Estimate:
-    return _convex(ElasticNetCV(l1_ratio=0.5, cv=make_folds(seed), **_CONVERGED), X, y)
+    return _convex(ElasticNetCV(l1_ratio=0.5, cv=shuffled_folds(seed), **_CONVERGED), X, y)
 
 
 def _convex(model: Any, X: _Floats, y: _Floats) -> Estimate:
@@ -118,11 +118,11 @@ def _spike_slab(X: _Floats, y: _Floats, seed: int) -> Estimate:
 
 
 def _sbr(X: _Floats, y: _Floats, seed: int) -> Estimate:
-    return _l0(L0RegressorCV(cv=make_folds(seed), solver="sbr"), X, y)
+    return _l0(L0RegressorCV(cv=shuffled_folds(seed), solver="sbr"), X, y)
 
 
 def _frontier(X: _Floats, y: _Floats, seed: int) -> Estimate:
-    return _l0(L0RegressorCV(cv=make_folds(seed)), X, y)
+    return _l0(L0RegressorCV(cv=shuffled_folds(seed)), X, y)
 
 
 def _l0(model: L0RegressorCV, X: _Floats, y: _Floats) -> Estimate:
@@ -131,7 +131,7 @@ def _l0(model: L0RegressorCV, X: _Floats, y: _Floats) -> Estimate:
 
 
 def _stepwise(X: _Floats, y: _Floats, seed: int) -> Estimate:
-    coef = forward_stepwise(X, y, make_folds(seed))
+    coef = forward_stepwise(X, y, shuffled_folds(seed))
     return Estimate(coef, coef != 0)
 
 

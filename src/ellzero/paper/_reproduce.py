@@ -14,10 +14,10 @@ import pandas as pd
 from ellzero.paper import (
     accuracy,
     diabetes,
+    discoveries,
     paths,
     penalties,
     posterior_means,
-    selection,
     timing,
 )
 from ellzero.paper._checks import check_run
@@ -37,7 +37,7 @@ PARTS: dict[str, ModuleType] = {
     "penalties": penalties,
     "paths": paths,
     "accuracy": accuracy,
-    "selection": selection,
+    "selection": discoveries,
     "timing": timing,
     "diabetes": diabetes,
 }

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ellzero.paper._methods import METHODS, Estimate
-from ellzero.paper._problems import make_problem
 from ellzero.paper._run_trials import Progress, run_trials
+from ellzero.paper._simulated_problems import simulate_problem
 from ellzero.paper._trial_file import Row
 
 __all__ = ["run_trial", "simulate"]
@@ -50,7 +50,7 @@ def run_trial(
     seed: int, n: int, p: int, trial: int, methods: Sequence[str] = tuple(METHODS)
 ) -> list[Row]:
     """Solve one problem by every method."""
-    problem = make_problem(seed, n, p, trial)
+    problem = simulate_problem(seed, n, p, trial)
     rows = []
     for name in methods:
         with warnings.catch_warnings(record=True) as caught:

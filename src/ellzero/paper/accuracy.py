@@ -66,7 +66,7 @@ def compute(
         Address of a Dask scheduler, whose workers do the work instead.
     trial_file : path or None
         Where every finished trial is written at once; those that are there are not repeated. It
-        serves :func:`ellzero.paper.selection.compute` too.
+        serves :func:`ellzero.paper.discoveries.compute` too.
     progress : callable or None
         Called with the number of trials done, and of all.
 

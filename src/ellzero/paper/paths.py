@@ -11,9 +11,9 @@ from sklearn.linear_model import LassoCV, lasso_path
 
 from ellzero.paper._checks import check_run
 from ellzero.paper._claims import Claim, judge, median_interval
-from ellzero.paper._methods import LASSO, SBR, Standardised, make_folds
-from ellzero.paper._problems import Problem, make_problem
+from ellzero.paper._methods import LASSO, SBR, Standardised, shuffled_folds
 from ellzero.paper._run_trials import one_thread
+from ellzero.paper._simulated_problems import SimulatedProblem, simulate_problem
 from ellzero.regression import L0Regressor, L0RegressorCV
 
 if TYPE_CHECKING:
@@ -64,22 +64,22 @@ def compute(data_sets: int = 20, seed: int = 0) -> pd.DataFrame:
     parts = []
     with one_thread():
         for number in range(data_sets):
-            problem = make_problem(seed, 120, 100, number)
+            problem = simulate_problem(seed, 120, 100, number)
             for method, follow in ((SBR, _follow_sbr), (LASSO, _follow_lasso)):
                 chosen, coefficients = follow(problem)
                 parts.append(_tell(number, method, chosen, coefficients, problem.beta))
     return pd.concat(parts, ignore_index=True)
 
 
-def _follow_sbr(problem: Problem) -> tuple[float, NDArray[np.float64]]:
+def _follow_sbr(problem: SimulatedProblem) -> tuple[float, NDArray[np.float64]]:
     X, y = problem.X, problem.y
-    lam = L0RegressorCV(cv=make_folds(problem.seed), solver="sbr").fit(X, y).lam_
+    lam = L0RegressorCV(cv=shuffled_folds(problem.seed), solver="sbr").fit(X, y).lam_
     return lam, np.array([L0Regressor(lam * r, solver="sbr").fit(X, y).coef_ for r in _GRID])
 
 
-def _follow_lasso(problem: Problem) -> tuple[float, NDArray[np.float64]]:
+def _follow_lasso(problem: SimulatedProblem) -> tuple[float, NDArray[np.float64]]:
     data = Standardised(problem.X, problem.y)
-    model = LassoCV(cv=make_folds(problem.seed), max_iter=10_000).fit(data.X, data.y)
+    model = LassoCV(cv=shuffled_folds(problem.seed), max_iter=10_000).fit(data.X, data.y)
     alphas = model.alpha_ * _GRID[::-1]
     coefficients = lasso_path(data.X, data.y, alphas=alphas, max_iter=100_000, tol=1e-9)[1]
     unit = problem.y.std() / np.sqrt(len(problem.y))  # of alpha, for columns of unit norm

@@ -6,9 +6,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from ellzero._spread import spread_out
+from ellzero._spacing import space_out
 
-__all__ = ["PALETTE", "label_ends", "shorten", "spread_out"]
+__all__ = ["PALETTE", "label_ends", "shorten", "space_out"]
 
 # Okabe and Ito's colours, which the colour-blind can tell apart, with a dark yellow
 PALETTE = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#000000", "#9A8700"]
@@ -28,7 +28,7 @@ def label_ends(ax: Axes, heights: NDArray[np.float64], names: list[str], colours
     gap = (high - low) * _LINE_POINTS / height_points
     room = max(1, int((high - low) / gap))
     kept = np.sort(np.argsort(-np.abs(heights), kind="stable")[:room])
-    for j, place in zip(kept, spread_out(heights[kept], gap, low, high), strict=True):
+    for j, place in zip(kept, space_out(heights[kept], gap, low, high), strict=True):
         ax.annotate(
             shorten(names[j]),
             xy=(1, heights[j]),

@@ -146,6 +146,9 @@ def _stand_in(
     allowed = available.copy()
     allowed[members] = False
     best = int(np.argmax(np.where(allowed, where_out, -1.0)))
-    spread = np.sqrt(share_out[best] / max(n_draws * outside, 1e-12))
-    clear = share_out[best] > 2 * share_in[best] and share_out[best] - share_in[best] > 3 * spread
+    standard_error = np.sqrt(share_out[best] / max(n_draws * outside, 1e-12))
+    clear = (
+        share_out[best] > 2 * share_in[best]
+        and share_out[best] - share_in[best] > 3 * standard_error
+    )
     return best if allowed[best] and clear else None

@@ -58,12 +58,12 @@ class PosteriorRegressor(SelectingRegressor):
         mean = np.asarray(table @ self.coef_ + self.intercept_, dtype=np.float64)
         if not return_std:
             return mean
-        variance = np.mean(self.draws_.sigma_e**2) * self._noise_factor()
-        spread = np.empty(len(mean))
+        noise_variance = np.mean(self.draws_.sigma_e**2) * self._noise_factor()
+        signal_variance = np.empty(len(mean))
         for begin in range(0, len(mean), _BLOCK):
             signal = self._signal(table[begin : begin + _BLOCK])
-            spread[begin : begin + _BLOCK] = signal.var(axis=0)
-        return mean, np.sqrt(spread + variance)
+            signal_variance[begin : begin + _BLOCK] = signal.var(axis=0)
+        return mean, np.sqrt(signal_variance + noise_variance)
 
     def sample_predictive(
         self, X: Any, n_draws: int | None = None, random_state: Any = None

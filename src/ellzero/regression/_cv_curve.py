@@ -70,8 +70,8 @@ def make_curve(paths: list[FoldPath], rounding: float) -> Curve:
     finite = np.isfinite(mean)  # predictions may be too large to be squared
     known = np.where(finite, errors, 0.0)
     unit = max(float(known.max()), np.finfo(float).tiny)  # squares of errors may overflow
-    spread = share @ ((known - np.where(finite, mean, 0.0)) / unit) ** 2
+    variance = share @ ((known - np.where(finite, mean, 0.0)) / unit) ** 2
     se = np.full_like(mean, np.nan)
     if len(paths) > 1:
-        se = np.where(finite, unit * np.sqrt(spread / (len(paths) - 1)), np.inf)
+        se = np.where(finite, unit * np.sqrt(variance / (len(paths) - 1)), np.inf)
     return Curve(low, high, mean, se, share @ sizes, errors, rounding)

@@ -12,18 +12,18 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from ellzero._shown import shown
-from ellzero._spread import spread_out
+from ellzero._spacing import space_out
 from ellzero.report._format import number
 from ellzero.report._svg import Axis, Canvas, linear_ticks, log_ticks
 
 __all__ = [
     "both_widths",
-    "draw_bar",
-    "draw_curve",
-    "draw_inclusion",
-    "draw_path",
-    "draw_quantiles",
-    "draw_residuals",
+    "chart_bar",
+    "chart_curve",
+    "chart_inclusion",
+    "chart_path",
+    "chart_quantiles",
+    "chart_residuals",
 ]
 
 _COLOURS = 8
@@ -35,7 +35,7 @@ def both_widths(draw: Callable[[int], Canvas]) -> Markup:
     return draw(680).finish("wide") + draw(340).finish("narrow")
 
 
-def draw_bar(share: float, kind: str = "") -> Markup:
+def chart_bar(share: float, kind: str = "") -> Markup:
     """Draw a bar for a cell of a table, as a share of its width."""
     width = max(0.0, min(1.0, share)) * 100
     canvas = Canvas(100, 10, "")
@@ -58,7 +58,7 @@ def price_range(path: Sequence[dict[str, Any]]) -> tuple[float, float] | None:
     return high * reach, low / reach if open_end or high == low else low
 
 
-def draw_curve(curve: dict[str, Any], chosen: float | None, width: int) -> Canvas:
+def chart_curve(curve: dict[str, Any], chosen: float | None, width: int) -> Canvas:
     """Draw the cross-validated error against the price, its standard error, and both rules."""
     height, left, right = 320, 58, 14
     canvas = Canvas(width, height, "Error on rows held out against the price of a variable")
@@ -112,7 +112,7 @@ def draw_curve(curve: dict[str, Any], chosen: float | None, width: int) -> Canva
     return canvas
 
 
-def draw_path(path: Sequence[dict[str, Any]], width: int) -> Canvas:
+def chart_path(path: Sequence[dict[str, Any]], width: int) -> Canvas:
     """Draw standardised coefficients against the price, with a band for every model."""
     wide = width > 400
     height, left, right = (400, 50, 165) if wide else (380, 44, 100)
@@ -179,7 +179,7 @@ def _name_ends(
     room = max(1, int((y.start - y.end) / 15))
     names, values = names[:room], values[:room]
     heights: NDArray[np.float64] = np.array([y(value) for value in values])
-    placed = spread_out(heights, 15.0, y.end + 4, y.start - 2) if names else heights
+    placed = space_out(heights, 15.0, y.end + 4, y.start - 2) if names else heights
     for name, at, place in zip(names, heights, placed, strict=True):
         canvas.line(
             [(edge, float(at)), (edge + 10, float(place))], f"coefficient thin {colour[name]}"
@@ -206,7 +206,7 @@ def _cut(name: str, most: int) -> str:
     return name if len(name) <= most else name[: most - 1] + "…"
 
 
-def draw_inclusion(variables: Sequence[dict[str, Any]], width: int, most: int = 20) -> Canvas:
+def chart_inclusion(variables: Sequence[dict[str, Any]], width: int, most: int = 20) -> Canvas:
     """Draw the probability of each variable as a bar."""
     shown = [v for v in variables[:most] if v["inclusion"] >= 0.005] or list(variables[:1])
     wide = width > 400
@@ -236,7 +236,7 @@ def pick(residuals: NDArray[np.float64], seed: int) -> NDArray[np.int64]:
     return np.unique(np.concatenate([extreme, sample]))
 
 
-def draw_residuals(
+def chart_residuals(
     fitted: NDArray[np.float64], residuals: NDArray[np.float64], seed: int, width: int
 ) -> Canvas:
     """Draw residuals against fitted values."""
@@ -246,23 +246,23 @@ def draw_residuals(
     return canvas
 
 
-def draw_quantiles(residuals: NDArray[np.float64], seed: int, width: int) -> Canvas:
+def chart_quantiles(residuals: NDArray[np.float64], seed: int, width: int) -> Canvas:
     """Draw the quantiles of the residuals against those of a normal distribution."""
     from scipy.special import ndtri
 
     canvas = Canvas(width, 300, "Quantiles of residuals against those of a normal distribution")
     n = len(residuals)
     ordered = np.sort(residuals)
-    spread = residuals.std()
+    sd = residuals.std()
     normal = ndtri((np.arange(n) + 0.5) / n)
     if n > _MOST_DOTS:  # all of the tails, and every so many between
         inner = np.linspace(0, n - 1, _MOST_DOTS - 100).astype(int)
         rows = np.unique(np.concatenate([np.arange(50), inner, np.arange(n - 50, n)]))
         ordered, normal = ordered[rows], normal[rows]
     x, y = _scatter(canvas, normal, ordered, "normal quantile", "residual", zero=False)
-    if spread > 0:
+    if sd > 0:
         ends = (float(normal[0]), float(normal[-1]))
-        canvas.line([(x(q), y(q * spread)) for q in ends], "dashed")
+        canvas.line([(x(q), y(q * sd)) for q in ends], "dashed")
     return canvas
 
 

@@ -14,12 +14,12 @@ from markupsafe import Markup
 from ellzero._shown import shown
 from ellzero.report._charts import (
     both_widths,
-    draw_bar,
-    draw_curve,
-    draw_inclusion,
-    draw_path,
-    draw_quantiles,
-    draw_residuals,
+    chart_bar,
+    chart_curve,
+    chart_inclusion,
+    chart_path,
+    chart_quantiles,
+    chart_residuals,
 )
 from ellzero.report._format import number, percent, plural, signed
 from ellzero.selection import Selection
@@ -84,16 +84,16 @@ def make_report(selection: Selection, content: dict[str, Any]) -> str:
         script=Markup(script),
         style_hash=policy_hash(style),
         script_hash=policy_hash(script),
-        bar=draw_bar,
+        bar=chart_bar,
         largest=largest,
         chosen_step=chosen_step,
         steps=Markup(_for_script(_steps(path))),
-        curve_chart=curve and both_widths(lambda w: draw_curve(curve, model["lam"], w)),
-        path_chart=both_widths(lambda w: draw_path(path, w)),
+        curve_chart=curve and both_widths(lambda w: chart_curve(curve, model["lam"], w)),
+        path_chart=both_widths(lambda w: chart_path(path, w)),
         inclusion_chart=posterior
-        and both_widths(lambda w: draw_inclusion(posterior["variables"], w)),
-        residual_chart=both_widths(lambda w: draw_residuals(fitted, residuals, seed, w)),
-        quantile_chart=both_widths(lambda w: draw_quantiles(residuals, seed, w)),
+        and both_widths(lambda w: chart_inclusion(posterior["variables"], w)),
+        residual_chart=both_widths(lambda w: chart_residuals(fitted, residuals, seed, w)),
+        quantile_chart=both_widths(lambda w: chart_quantiles(residuals, seed, w)),
         stand_ins_of=_by_variable(content["stand_ins"]),
         alone=_alone(model["variables"], content["stand_ins"]),
         total_rows=len(residuals),

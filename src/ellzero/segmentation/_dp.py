@@ -48,8 +48,8 @@ class _Fits:
     """The best fit to samples s..t for every s up to the present t."""
 
     def __init__(self, n: int) -> None:
-        # The loss as a function of the level a at t is (a - level)^2 / (2 spread) + loss.
-        self.level, self.spread, self.loss = np.zeros((3, n))
+        # The loss as a function of the level a at t is (a - level)^2 / (2 variance) + loss.
+        self.level, self.variance, self.loss = np.zeros((3, n))
         self.age, self.precision, self.moment = np.zeros((3, n))
         self.t = -1
 
@@ -57,14 +57,14 @@ class _Fits:
         self.t += 1
         old = slice(0, self.t)
         self.level[old] *= decay
-        self.spread[old] *= decay**2
+        self.variance[old] *= decay**2
         self.age[old] *= decay
         surprise = y - self.level[old]
-        shrink = 1 / (1 + weight * self.spread[old])
+        shrink = 1 / (1 + weight * self.variance[old])
         self.loss[old] += 0.5 * weight * shrink * surprise**2
-        self.level[old] += weight * shrink * self.spread[old] * surprise
-        self.spread[old] *= shrink
-        self.level[self.t], self.spread[self.t], self.age[self.t] = y, 1 / weight, 1.0
+        self.level[old] += weight * shrink * self.variance[old] * surprise
+        self.variance[old] *= shrink
+        self.level[self.t], self.variance[self.t], self.age[self.t] = y, 1 / weight, 1.0
         self.precision[: self.t + 1] += weight * self.age[: self.t + 1] ** 2
         self.moment[: self.t + 1] += weight * self.age[: self.t + 1] * y
 

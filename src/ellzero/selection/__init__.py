@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ellzero.selection._linear_model import LinearModel
     from ellzero.selection._model_file import load_model, save_model
-    from ellzero.selection._prepare import Data, prepare
+    from ellzero.selection._prepare import PreparedTable, prepare
     from ellzero.selection._select import Selection, select
     from ellzero.selection._settings import Settings
     from ellzero.selection._summary import summarise, summarise_posterior
 
 __all__ = [
-    "Data",
     "LinearModel",
+    "PreparedTable",
     "Selection",
     "Settings",
     "load_model",
@@ -27,8 +27,8 @@ __all__ = [
 
 # Looked up when first used: what is wrong with a table can be said before scikit-learn is there.
 _HOMES = {
-    "Data": "_prepare",
     "LinearModel": "_linear_model",
+    "PreparedTable": "_prepare",
     "Selection": "_select",
     "Settings": "_settings",
     "load_model": "_model_file",

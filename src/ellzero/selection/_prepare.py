@@ -26,7 +26,7 @@ from ellzero.tables import (
 from ellzero.tables._errors import listed
 from ellzero.tables._kinds import decimal_commas
 
-__all__ = ["Data", "prepare"]
+__all__ = ["PreparedTable", "prepare"]
 
 _Floats = NDArray[np.float64]
 # Deviations from the mean of larger numbers, and sums of them, may be infinite.
@@ -34,7 +34,7 @@ _LARGEST = 1e300
 
 
 @dataclass
-class Data:
+class PreparedTable:
     """A table ready to be searched.
 
     Attributes
@@ -73,7 +73,7 @@ class Data:
     notes: list[str] = field(default_factory=list)
 
 
-def prepare(table: Table, settings: Settings) -> Data:
+def prepare(table: Table, settings: Settings) -> PreparedTable:
     """Check a table and plan what is made of it.
 
     Parameters
@@ -85,7 +85,7 @@ def prepare(table: Table, settings: Settings) -> Data:
 
     Returns
     -------
-    Data
+    PreparedTable
         What a search needs.
     """
     _check_roles(table, settings)
@@ -123,8 +123,8 @@ def prepare(table: Table, settings: Settings) -> Data:
         weights = weights * (len(weights) / weights.sum())
     if len(y) < 2:
         raise DataError("--test-share leaves one row to fit on: at least two are needed.")
-    _check_spread(y, weights, settings.target)
-    return Data(
+    _check_scale(y, weights, settings.target)
+    return PreparedTable(
         table, y, weights, groups, times, plan, remarks, held_out, n_read, [*notes, *plan.notes]
     )
 
@@ -196,20 +196,20 @@ def _response(column: Column) -> _Floats:
     return np.ascontiguousarray(column.values)
 
 
-def _check_spread(y: _Floats, weights: _Floats | None, name: str) -> None:
+def _check_scale(y: _Floats, weights: _Floats | None, name: str) -> None:
     if y.min() == y.max():
         raise DataError(f"The target {name!r} is the same in all rows: nothing to explain.")
     with np.errstate(over="ignore", invalid="ignore"):
         mean = np.average(y, weights=weights)
-        spread = np.sqrt(np.average((y - mean) ** 2, weights=weights))
-        total = spread**2 * (len(y) if weights is None else weights.sum())
+        sd = np.sqrt(np.average((y - mean) ** 2, weights=weights))
+        total = sd**2 * (len(y) if weights is None else weights.sum())
     # What the core takes for rounding of the mean, and for squares that keep their digits
-    if 0 < spread <= 8 * np.finfo(float).eps * abs(mean) < np.inf:
+    if 0 < sd <= 8 * np.finfo(float).eps * abs(mean) < np.inf:
         raise DataError(
             f"The target {name!r} is the same in all rows, up to rounding: nothing to explain."
         )
     if not 1e-290 <= total < 1e300:
-        how = "small" if spread < 1 else "large"
+        how = "small" if sd < 1 else "large"
         raise DataError(f"The target {name!r} has values too {how} to be squared: rescale it.")
 
 

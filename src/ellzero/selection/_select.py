@@ -25,7 +25,7 @@ from ellzero.regression._folds import Folds, LearnedFolds, make_folds
 from ellzero.regression._hull import middle
 from ellzero.regression._problem import make_problem_on
 from ellzero.selection._linear_model import LinearModel, make_linear_model
-from ellzero.selection._prepare import Data
+from ellzero.selection._prepare import PreparedTable
 from ellzero.selection._settings import Settings
 from ellzero.selection._splits import choose_folds
 from ellzero.tables import DataError, Feature
@@ -52,7 +52,7 @@ class Selection:
     ----------
     settings : Settings
         What was asked.
-    data : Data
+    data : PreparedTable
         What it was asked of; its table is used up.
     frontier : Frontier
         The best models known of every size.
@@ -72,7 +72,7 @@ class Selection:
         The features that had to be in.
     residuals, fitted : ndarray
         In units of the target, for the rows fitted on.
-    spreads : ndarray
+    standard_deviations : ndarray
         Standard deviation of each feature of the model.
     held_out : dict or None
         How the model did on rows held out.
@@ -83,7 +83,7 @@ class Selection:
     """
 
     settings: Settings
-    data: Data
+    data: PreparedTable
     frontier: Frontier
     model: FrontierModel
     lam: float | None
@@ -94,20 +94,20 @@ class Selection:
     forced: NDArray[np.int64]
     fitted: _Floats
     residuals: _Floats
-    spreads: _Floats
+    standard_deviations: _Floats
     held_out: dict[str, float] | None
     posterior: SpikeSlabRegressor | None
     notes: list[str] = field(default_factory=list)
 
 
 def select(
-    data: Data, settings: Settings, progress: Callable[[str], None] | None = None
+    data: PreparedTable, settings: Settings, progress: Callable[[str], None] | None = None
 ) -> Selection:
     """Choose a model.
 
     Parameters
     ----------
-    data : Data
+    data : PreparedTable
         A prepared table. It is used up: features take the place of its columns.
     settings : Settings
         What is asked.
@@ -156,7 +156,7 @@ def select(
         forced=design.forced,
         fitted=fitted,
         residuals=data.y - fitted,
-        spreads=_spreads(design.X[:, model.support], data.weights),
+        standard_deviations=_deviations(design.X[:, model.support], data.weights),
         held_out=held_out,
         posterior=posterior,
         notes=notes,
@@ -174,7 +174,7 @@ class Design:
 
 
 def make_design(
-    data: Data, settings: Settings, say: Callable[[str], None], *, static: bool = True
+    data: PreparedTable, settings: Settings, say: Callable[[str], None], *, static: bool = True
 ) -> Design:
     """Build the features, without those that repeat others.
 
@@ -263,7 +263,9 @@ class _Choice:
     folds: str = ""
 
 
-def _choose(design: Design, data: Data, settings: Settings, say: Callable[[str], None]) -> _Choice:
+def _choose(
+    design: Design, data: PreparedTable, settings: Settings, say: Callable[[str], None]
+) -> _Choice:
     if settings.cross_validated:
         return _choose_by_cv(design, data, settings, say)
     say("Finding the best model of every size")
@@ -335,7 +337,7 @@ def _by_criterion(frontier: Frontier, criterion: str, p: int) -> _Choice:
 
 
 def _choose_by_cv(
-    design: Design, data: Data, settings: Settings, say: Callable[[str], None]
+    design: Design, data: PreparedTable, settings: Settings, say: Callable[[str], None]
 ) -> _Choice:
     splits, kind = choose_folds(settings.folds, len(data.y), data.groups, data.times, settings.seed)
     rule = "1se" if settings.criterion == "1se" else "min"
@@ -371,7 +373,7 @@ def _choose_by_cv(
 
 
 def make_learned_folds(
-    design: Design, data: Data, splits: list[tuple[_Rows, _Rows]]
+    design: Design, data: PreparedTable, splits: list[tuple[_Rows, _Rows]]
 ) -> Folds | LearnedFolds:
     """Return the folds; where features depend on means, each has those of its training rows."""
     features, y, weights = data.plan.features, data.y, data.weights
@@ -402,7 +404,7 @@ def named(design: Design) -> Any:
 
 def fit_posterior(
     design: Design,
-    data: Data,
+    data: PreparedTable,
     settings: Settings,
     say: Callable[[str], None],
     **parameters: Any,
@@ -434,7 +436,7 @@ def _r2(model: FrontierModel, y: _Floats, weights: _Floats | None) -> float:
     return 1 - model.rss / total if total > 0 else math.nan
 
 
-def _spreads(X: _Floats, weights: _Floats | None) -> _Floats:
+def _deviations(X: _Floats, weights: _Floats | None) -> _Floats:
     if not X.size:
         return np.zeros(X.shape[1])
     unit = np.array([power_of_two(column) for column in X.T])  # so that no square overflows

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ellzero.selection._prepare import Data
+from ellzero.selection._prepare import PreparedTable
 from ellzero.selection._select import Selection
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _criterion(selection: Selection) -> str:
     return "lam" if settings.lam is not None else settings.criterion
 
 
-def _data(data: Data) -> dict[str, Any]:
+def _data(data: PreparedTable) -> dict[str, Any]:
     return {
         "name": data.table.name,
         "sha256": data.table.sha256,
@@ -110,7 +110,7 @@ def _model(selection: Selection, n: float, total: float) -> dict[str, Any]:
                 "name": model.names[j],
                 "coefficient": model.coef[model.support[j]],
                 "standardised": model.standardised[j],
-                "sd": selection.spreads[j],
+                "sd": selection.standard_deviations[j],
                 "removal_cost": model.removal_cost[j],
                 "r2_lost": 2 * model.removal_cost[j] / total,
                 "forced": int(model.support[j]) in forced,

@@ -80,10 +80,10 @@ def discrete_first_order(
     first = first_point(loss, start)
     gradient = evaluate(loss)(np.zeros_like(first))[1]
     # Of the size of one long step from zero.
-    spread = float(np.abs(gradient).max(initial=0.0)) / getattr(loss, "lipschitz", 1.0)
+    scale = float(np.abs(gradient).max(initial=0.0)) / getattr(loss, "lipschitz", 1.0)
     best: ProximalSolution | None = None
     for attempt in range(n_starts):
-        beta = first if attempt == 0 else spread * rng.normal(size=len(first))
+        beta = first if attempt == 0 else scale * rng.normal(size=len(first))
         solution = _descend(loss, penalty, penalty.prox(beta), step, max_iter, tol)
         if best is None or solution.objective < best.objective:
             best = solution

@@ -50,10 +50,10 @@ class _HorseshoeRule(Rule):
         total = sums[:, 0]
         mean_kept, mean_lost, square_kept, square_lost = (sums[:, 1:] / total[:, None]).T
         # Of two equal differences the one between the smaller numbers does not cancel.
-        spread = np.where(
+        common_variance = np.where(
             mean_kept < mean_lost, square_kept - mean_kept**2, square_lost - mean_lost**2
         )
-        return total, mean_kept, mean_lost, spread
+        return total, mean_kept, mean_lost, common_variance
 
     def log_density(self, u: Floats) -> Floats:
         out: Floats = np.log(self._averages(u)[0]) - LOG_ROOT_2PI
@@ -64,8 +64,8 @@ class _HorseshoeRule(Rule):
         return Terms(u * kept, u * lost)
 
     def variance(self, u: Floats) -> Floats:
-        _, kept, _, spread = self._averages(u)
-        return kept + u**2 * spread
+        _, kept, _, common_variance = self._averages(u)
+        return kept + u**2 * common_variance
 
     def breaks(self) -> Floats:
         return widening_breaks(1e14)

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from ellzero.datasets import make_collinear
 
-__all__ = ["Problem", "make_problem"]
+__all__ = ["SimulatedProblem", "simulate_problem"]
 
 
-class Problem(NamedTuple):
+class SimulatedProblem(NamedTuple):
     """A table, its response, what is true of it, and a seed for those who are to solve it."""
 
     X: NDArray[np.float64]
@@ -21,8 +21,8 @@ class Problem(NamedTuple):
     seed: int
 
 
-def make_problem(seed: int, n: int, p: int, trial: int) -> Problem:
+def simulate_problem(seed: int, n: int, p: int, trial: int) -> SimulatedProblem:
     """Make one problem on the paper's design, the same whichever others were made before."""
     data, solver = np.random.SeedSequence([seed, n, p, trial]).spawn(2)
     X, y, beta = make_collinear(n, p, random_state=np.random.RandomState(np.random.MT19937(data)))
-    return Problem(X, y, beta, int(solver.generate_state(1)[0] >> 1))
+    return SimulatedProblem(X, y, beta, int(solver.generate_state(1)[0] >> 1))

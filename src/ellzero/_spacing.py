@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 
-__all__ = ["spread_out"]
+__all__ = ["space_out"]
 
 
-def spread_out(
+def space_out(
     heights: NDArray[np.float64], gap: float, low: float, high: float
 ) -> NDArray[np.float64]:
     """Move heights as little as possible, in squares, to be a gap apart and within bounds.

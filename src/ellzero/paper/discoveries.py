@@ -70,8 +70,8 @@ def compute(
 
     Examples
     --------
-    >>> from ellzero.paper import selection
-    >>> data = selection.compute(trials=2, jobs=1)
+    >>> from ellzero.paper import discoveries
+    >>> data = discoveries.compute(trials=2, jobs=1)
     >>> row = data.query("trial == 0 and method == 'SBR'").iloc[0]
     >>> int(row.true), int(row.false)
     (10, 0)
