@@ -12,7 +12,7 @@ from ellzero._certificate import Certificate
 from ellzero._engine import make_engine, thread_count
 from ellzero.regression._cv_curve import Curve, make_curve
 from ellzero.regression._fold_paths import FoldSearch
-from ellzero.regression._folds import Folds, LearnedFolds
+from ellzero.regression._folds import LearnedFolds, SharedFolds
 from ellzero.regression._growth import GrowingFrontier
 from ellzero.regression._problem import Problem, largest_size
 from ellzero.regression._searches import search_at, settle_at
@@ -52,7 +52,7 @@ class CrossValidation(NamedTuple):
     workers: int  # threads over folds
     progress: Callable[[int], None] | None
 
-    def choose(self, folds: Folds | LearnedFolds) -> Choice:
+    def choose(self, folds: SharedFolds | LearnedFolds) -> Choice:
         """Compute the curve of every ridge; the ridge of least error is chosen."""
         curves, sizes = zip(*[self._curve(folds, ridge) for ridge in self.ridges], strict=True)
         place = int(np.argmin([curve.mean_error.min() for curve in curves]))
@@ -61,7 +61,7 @@ class CrossValidation(NamedTuple):
         marks = {rule: (curve.middle(i), float(curve.mean_size[i])) for rule, i in places.items()}
         return Choice(list(curves), place, self.ridges[place], marks, max(sizes))
 
-    def _curve(self, folds: Folds | LearnedFolds, ridge: float) -> tuple[Curve, int]:
+    def _curve(self, folds: SharedFolds | LearnedFolds, ridge: float) -> tuple[Curve, int]:
         """Compute the error for one ridge, growing until it has long been rising.
 
         Returns the size it has come to as well.
@@ -93,7 +93,7 @@ class CrossValidation(NamedTuple):
         growing.cover(lam, largest)
         return growing, settle_at(growing, lam, largest).certificate
 
-    def nested_error(self, folds: Folds, rule: str) -> float:
+    def nested_error(self, folds: SharedFolds, rule: str) -> float:
         """Return the error on each fold's test rows of the procedure on its training rows.
 
         Inside, the other folds are those of the procedure, less the rows left out.

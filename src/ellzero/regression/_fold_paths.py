@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero.regression._cv_curve import FoldPath
-from ellzero.regression._folds import Fold, Folds, LearnedFolds
+from ellzero.regression._folds import Fold, LearnedFolds, SharedFolds
 from ellzero.regression._hull import Hull
 
 __all__ = ["FoldModels", "FoldSearch"]
@@ -40,7 +40,7 @@ class FoldSearch:
 
     def __init__(
         self,
-        folds: Folds | LearnedFolds,
+        folds: SharedFolds | LearnedFolds,
         solver: str,
         ridge: float,
         forced: NDArray[np.int64],

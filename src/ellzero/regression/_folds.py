@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ellzero import _core
 from ellzero._engine import make_design, make_part
 
-__all__ = ["Data", "Fold", "Folds", "LearnedFolds", "make_folds"]
+__all__ = ["Data", "Fold", "LearnedFolds", "SharedFolds", "make_folds"]
 
 _Integers = NDArray[np.int64]
 _Splits = list[tuple[_Integers, _Integers]]
@@ -72,7 +72,7 @@ class _Parts(NamedTuple):
         return Fold(design, _core.held_out(self.tables, self.part_of[test], self.place[test]))
 
 
-class Folds(NamedTuple):
+class SharedFolds(NamedTuple):
     """The folds that have rows of some weight to train and to test on, and all rows."""
 
     data: Data
@@ -95,7 +95,7 @@ class Folds(NamedTuple):
         """Return what makes the folds, those together that are searched together."""
         return [lambda: self.usable]
 
-    def inside(self, place: int) -> Folds | None:
+    def inside(self, place: int) -> SharedFolds | None:
         """Return the other folds less the test rows of one, on its training rows; None if none.
 
         They need no further pass over X where folds share their parts.
@@ -176,7 +176,7 @@ class LearnedFolds:
         return [batch(self._splits[start : start + count]) for start in starts]
 
 
-def make_folds(data: Data, splits: _Splits) -> Folds:
+def make_folds(data: Data, splits: _Splits) -> SharedFolds:
     """Return the folds and the design of all rows.
 
     Rows that are in the training sets of the same folds make up a part. If parts are few, the
@@ -197,7 +197,7 @@ def make_folds(data: Data, splits: _Splits) -> Folds:
             parts.fold(which, test)
             for which, (_, test) in zip(parts.trained_on.T, splits, strict=True)
         ]
-    return Folds(data, splits, folds, parts, whole)
+    return SharedFolds(data, splits, folds, parts, whole)
 
 
 def _make_parts(data: Data, splits: _Splits) -> _Parts | None:

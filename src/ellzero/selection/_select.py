@@ -21,7 +21,7 @@ from ellzero.regression._criteria import trusted_size
 from ellzero.regression._cross_validation import CrossValidation
 from ellzero.regression._cv_curve import Curve
 from ellzero.regression._folds import Data as FoldData
-from ellzero.regression._folds import Folds, LearnedFolds, make_folds
+from ellzero.regression._folds import LearnedFolds, SharedFolds, make_folds
 from ellzero.regression._hull import middle
 from ellzero.regression._problem import make_problem_on
 from ellzero.selection._linear_model import LinearModel, make_linear_model
@@ -374,7 +374,7 @@ def _choose_by_cv(
 
 def make_learned_folds(
     design: Design, data: PreparedTable, splits: list[tuple[_Rows, _Rows]]
-) -> Folds | LearnedFolds:
+) -> SharedFolds | LearnedFolds:
     """Return the folds; where features depend on means, each has those of its training rows."""
     features, y, weights = data.plan.features, data.y, data.weights
     whole = FoldData(design.X, y, weights, fit_intercept=True, threads=thread_count())
