@@ -13,9 +13,9 @@ class Family(NamedTuple):
 
 
 FAMILIES = {
-    "frontier": Family(subsets.check_frontier, 10, 0),
-    "regressor": Family(subsets.check_regressor, 10, 0),
-    "folds": Family(subsets.check_cross_validation, 4, 0),
+    "frontier": Family(subsets.check_frontier, 10, 60),
+    "regressor": Family(subsets.check_regressor, 10, 60),
+    "folds": Family(subsets.check_cross_validation, 4, 30),
     "enumeration": Family(posteriors.check_enumeration, 6, 25),
     "sampling": Family(posteriors.check_sampling, 1, 2),
     "shrinkage": Family(posteriors.check_scale_mixtures, 1, 3),
