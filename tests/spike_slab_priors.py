@@ -65,7 +65,7 @@ VARIANCES = {
 def run_chains(design, prior, starts, *, draws, warmup, thin=1, seed=0, tempered=False, threads=1):
     zeros = [0.0] * design.columns
     return _core.sample_spike_slab(
-        design, prior, starts, zeros, seed, warmup, draws, thin, tempered, 1e9, threads, None
+        design, prior, starts, zeros, seed, warmup, draws, thin, tempered, threads, None
     )
 
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
-#include "data/design.hpp"
+#include "data/quadratic.hpp"
 
 namespace ellzero {
 
@@ -70,7 +70,8 @@ inline std::function<void(Index)> progress_of(const nb::object& callback) {
   };
 }
 
-void bind_design(nb::module_& m);
+void bind_columns(nb::module_& m);
+void bind_quadratic(nb::module_& m);
 void bind_engine(nb::module_& m);
 void bind_posterior(nb::module_& m);
 void bind_folds(nb::module_& m);

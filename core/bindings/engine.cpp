@@ -1,4 +1,4 @@
-// The engine as Python sees it: one Gram cache, one support, and the drivers as methods.
+// Least squares as Python sees it: an engine, and the drivers as methods.
 #include "bindings/bindings.hpp"
 #include "engine/least_squares.hpp"
 #include "search/frontier.hpp"
@@ -13,14 +13,14 @@ namespace {
 
 class PythonEngine {
  public:
-  PythonEngine(const Design& design, const Vector<double>& ridge, double memory_bound, int threads)
-      : design_(design),
+  PythonEngine(const Quadratic& quadratic, const Vector<double>& ridge, int threads)
+      : quadratic_(quadratic),
         context_{threads, &interrupt_},
-        cache_(design, memory_bound, context_),
-        least_squares_(design, cache_,
+        cache_(quadratic.cache(), context_),
+        least_squares_(quadratic, cache_,
                        std::vector<double>(ridge.data(), ridge.data() + ridge.size())) {
-    require(ridge.size() == 1 || static_cast<Index>(ridge.size()) == design.columns(),
-            "ridge: one number, or one a column");
+    require(ridge.size() == 1 || static_cast<Index>(ridge.size()) == quadratic.columns(),
+            "ridge: one number, or one per column");
   }
 
   template <class Work>
@@ -31,25 +31,27 @@ class PythonEngine {
   void require_columns(const Vector<Index>& which) const {
     for (std::size_t b = 0; b < which.size(); ++b) require_column(which(b));
   }
-  void require_column(Index j) const { require(j >= 0 && j < design_.columns(), "no such column"); }
+  void require_column(Index j) const {
+    require(j >= 0 && j < quadratic_.columns(), "no such column");
+  }
 
-  const Design& design_;
+  const Quadratic& quadratic_;
   PythonInterrupt interrupt_;
   Context context_;
-  GramCache cache_;
+  const GramUser cache_;
   LeastSquares least_squares_;
 };
 
 Limits limits_of(const PythonEngine& e, const std::optional<Vector<bool>>& forced, Index max_size) {
   Limits limits;
-  require(!forced || static_cast<Index>(forced->size()) == e.design_.columns(),
+  require(!forced || static_cast<Index>(forced->size()) == e.quadratic_.columns(),
           "forced: a mask, one a column");
   if (forced) limits.forced.assign(forced->data(), forced->data() + forced->size());
   limits.max_size = max_size;
   return limits;
 }
 
-nb::tuple to_tuple(const Solution& s, const Design& design) {
+nb::tuple to_tuple(const Solution& s, const Quadratic& design) {
   const Index k = static_cast<Index>(s.support.size());
   std::vector<double> inverse_scale(k), mean(k);
   for (Index i = 0; i < k; ++i) {
@@ -61,7 +63,7 @@ nb::tuple to_tuple(const Solution& s, const Design& design) {
 }
 
 nb::tuple solution(PythonEngine& e) {
-  return to_tuple(e.released([&] { return e.least_squares_.solve(e.context_); }), e.design_);
+  return to_tuple(e.released([&] { return e.least_squares_.solve(e.context_); }), e.quadratic_);
 }
 
 nb::tuple sbr(PythonEngine& e, double lam, const std::optional<Vector<bool>>& forced,
@@ -110,7 +112,7 @@ void start_at(PythonEngine& e, const Vector<Index>& target) {
 
 // Columns of the Gram matrix, a row each; those that are missing are made in one pass.
 nb::object gram_columns(PythonEngine& e, const Vector<Index>& which) {
-  const std::size_t p = e.design_.columns(), count = which.size();
+  const std::size_t p = e.quadratic_.columns(), count = which.size();
   e.require_columns(which);
   require(static_cast<Index>(count) <= kBlockColumns, "too many columns for one pass");
   std::vector<Index> missing;
@@ -152,7 +154,7 @@ class EngineFrontier {
   void grow(Index max_size, const nb::object& progress) {
     engine_.released([&] {
       engine_.least_squares_.expect_gains_above(0);
-      engine_.cache_.keep_spare(kSpareColumns);
+      engine_.quadratic_.cache().keep_spare(kSpareColumns);
       frontier_.grow(max_size, engine_.context_, progress_of(progress));
       return 0;
     });
@@ -189,7 +191,7 @@ class EngineFrontier {
       }
       return 0;
     });
-    const nb::tuple flat = to_tuple(all, engine_.design_);
+    const nb::tuple flat = to_tuple(all, engine_.quadratic_);
     return nb::make_tuple(to_array(begins), flat[0], flat[1], flat[2], flat[3], flat[4],
                           to_array(rss), to_array(ridge_energy));
   }
@@ -215,9 +217,8 @@ class EngineFrontier {
 void bind_engine(nb::module_& m) {
   m.attr("SPAN") = LeastSquares::kSpan;
   nb::class_<PythonEngine>(m, "Engine")
-      .def(nb::init<const Design&, const Vector<double>&, double, int>(), nb::arg("design"),
-           nb::arg("ridge").noconvert(), nb::arg("memory_bound"), nb::arg("threads"),
-           nb::keep_alive<1, 2>())
+      .def(nb::init<const Quadratic&, const Vector<double>&, int>(), nb::arg("design"),
+           nb::arg("ridge").noconvert(), nb::arg("threads"), nb::keep_alive<1, 2>())
       .def("insert",
            [](PythonEngine& e, Index j) {
              e.require_column(j);
@@ -231,7 +232,7 @@ void bind_engine(nb::module_& m) {
       .def("refresh", [](PythonEngine& e) { e.least_squares_.refresh(); })
       .def("move_to", &move_to, nb::arg("target").noconvert())
       .def("start_at", &start_at, nb::arg("target").noconvert())
-      .def("drop_unused_columns", [](PythonEngine& e) { e.cache_.clear(); })
+      .def("drop_unused_columns", [](PythonEngine& e) { e.quadratic_.cache().clear(); })
       .def("gram_columns", &gram_columns, nb::arg("which").noconvert())
       .def_prop_ro("members",
                    [](const PythonEngine& e) { return to_array(e.least_squares_.members()); })
@@ -241,9 +242,11 @@ void bind_engine(nb::module_& m) {
                    [](const PythonEngine& e) { return e.least_squares_.log_determinant(); })
       .def_prop_ro("c", [](const PythonEngine& e) { return to_array(e.least_squares_.c()); })
       .def_prop_ro("d", [](const PythonEngine& e) { return to_array(e.least_squares_.d()); })
-      .def_prop_ro("columns_made", [](const PythonEngine& e) { return e.cache_.columns_made(); })
-      .def_prop_ro("columns_held", [](const PythonEngine& e) { return e.cache_.columns_held(); })
-      .def_prop_ro("passes", [](const PythonEngine& e) { return e.cache_.passes(); })
+      .def_prop_ro("columns_made",
+                   [](const PythonEngine& e) { return e.quadratic_.cache().columns_made(); })
+      .def_prop_ro("columns_held",
+                   [](const PythonEngine& e) { return e.quadratic_.cache().columns_held(); })
+      .def_prop_ro("passes", [](const PythonEngine& e) { return e.quadratic_.cache().passes(); })
       .def("insertion_gains",
            [](const PythonEngine& e) {
              std::vector<double> gains(e.least_squares_.columns());

@@ -3,7 +3,10 @@
 #include "bindings/bindings.hpp"
 #include "engine/least_squares.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/unique_ptr.h>
+
+#include <optional>
 
 namespace ellzero {
 namespace {
@@ -12,24 +15,29 @@ std::vector<Index> to_vector(const Vector<Index>& values) {
   return {values.data(), values.data() + values.size()};
 }
 
-std::unique_ptr<HeldOut> make_held_out(const nb::list& tables, const Vector<Index>& parts,
-                                       const Vector<Index>& places) {
-  std::vector<const RowDesign*> rows;
-  for (nb::handle table : tables) {
-    rows.push_back(dynamic_cast<const RowDesign*>(nb::cast<const Design*>(table)));
-    require(rows.back() != nullptr, "tables that have rows");
-  }
-  require(parts.size() == places.size(), "a part and a place for every row");
+// Row i is row places[i] of the columns of part parts[i]; y and weights are as the user gave them,
+// one per row.
+std::unique_ptr<HeldOut> make_held_out(const nb::list& columns, const Vector<Index>& parts,
+                                       const Vector<Index>& places, const Vector<double>& y,
+                                       const std::optional<Vector<double>>& weights) {
+  std::vector<const Columns*> tables;
+  for (nb::handle part : columns) tables.push_back(nb::cast<const Columns*>(part));
+  require(parts.size() == places.size() && parts.size() == y.size() &&
+              (!weights || weights->size() == y.size()),
+          "a part, a place, a response and a weight for every row");
+  std::vector<HeldOut::Row> rows;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    require(parts(i) >= 0 && parts(i) < static_cast<Index>(rows.size()), "no such part");
-    require(places(i) >= 0 && places(i) < rows[parts(i)]->rows(), "no such row");
+    require(parts(i) >= 0 && parts(i) < static_cast<Index>(tables.size()), "no such part");
+    const Columns* table = tables[parts(i)];
+    require(places(i) >= 0 && places(i) < table->rows(), "no such row");
+    rows.push_back({table, places(i), y(i), weights ? (*weights)(i) : 1.0});
   }
-  return std::make_unique<HeldOut>(rows, to_vector(parts), to_vector(places));
+  return std::make_unique<HeldOut>(rows);
 }
 
 // The error of one model of a design's rows: its columns, and their coefficients for columns of
 // unit norm.
-double error_of(const HeldOut& held_out, const Design& design, const Vector<Index>& support,
+double error_of(const HeldOut& held_out, const Quadratic& design, const Vector<Index>& support,
                 const Vector<double>& beta) {
   require(support.size() == beta.size(), "as many coefficients as columns");
   for (std::size_t s = 0; s < support.size(); ++s) {
@@ -44,8 +52,7 @@ double error_of(const HeldOut& held_out, const Design& design, const Vector<Inde
 class PythonFolds {
  public:
   PythonFolds(const nb::list& designs, const nb::list& held_out, Parts* parts, bool sbr,
-              double ridge, const Vector<Index>& forced, double memory_bound, int threads,
-              int pass_threads)
+              double ridge, const Vector<Index>& forced, int threads, int pass_threads)
       : designs_(designs), held_out_(held_out) {
     require(nb::len(designs) > 0 && nb::len(designs) == nb::len(held_out), "rows for every fold");
     const Context context{threads, &interrupt_}, passes{pass_threads, &interrupt_};
@@ -53,14 +60,14 @@ class PythonFolds {
     const Context making = threads > 1 ? passes.single(false) : passes;
     std::vector<Fold> folds;
     for (std::size_t f = 0; f < nb::len(designs); ++f) {
-      const Design* design = nb::cast<const Design*>(designs[f]);
-      caches_.push_back(std::make_unique<GramCache>(*design, memory_bound, making));
+      const Quadratic* quadratic = nb::cast<const Quadratic*>(designs[f]);
       folds.push_back(
-          {std::make_unique<LeastSquares>(*design, *caches_.back(), std::vector<double>{ridge}),
-           design, nb::cast<const HeldOut*>(held_out[f])});
+          {std::make_unique<LeastSquares>(*quadratic, GramUser(quadratic->cache(), making),
+                                          std::vector<double>{ridge}),
+           quadratic, nb::cast<const HeldOut*>(held_out[f])});
     }
     for (std::size_t i = 0; i < forced.size(); ++i) {
-      require(forced(i) >= 0 && forced(i) < folds[0].design->columns(), "no such column");
+      require(forced(i) >= 0 && forced(i) < folds[0].quadratic->columns(), "no such column");
     }
     run_released(interrupt_, [&] {
       folds_ =
@@ -99,7 +106,6 @@ class PythonFolds {
  private:
   nb::list designs_, held_out_;  // kept alive
   PythonInterrupt interrupt_;
-  std::vector<std::unique_ptr<GramCache>> caches_;
   std::unique_ptr<Folds> folds_;
 };
 
@@ -110,14 +116,15 @@ void bind_folds(nb::module_& m) {
       .def_prop_ro("weight", &HeldOut::weight)
       .def("error", &error_of, nb::arg("design"), nb::arg("support").noconvert(),
            nb::arg("beta").noconvert());
-  m.def("held_out", &make_held_out, nb::arg("tables"), nb::arg("parts").noconvert(),
-        nb::arg("places").noconvert(), nb::keep_alive<0, 1>());
+  m.def("held_out", &make_held_out, nb::arg("columns"), nb::arg("parts").noconvert(),
+        nb::arg("places").noconvert(), nb::arg("y").noconvert(),
+        nb::arg("weights").noconvert().none(), nb::keep_alive<0, 1>());
   nb::class_<PythonFolds>(m, "Folds")
       .def(nb::init<const nb::list&, const nb::list&, Parts*, bool, double, const Vector<Index>&,
-                    double, int, int>(),
+                    int, int>(),
            nb::arg("designs"), nb::arg("held_out"), nb::arg("parts").none(), nb::arg("sbr"),
-           nb::arg("ridge"), nb::arg("forced").noconvert(), nb::arg("memory_bound"),
-           nb::arg("threads"), nb::arg("pass_threads"), nb::keep_alive<1, 4>())
+           nb::arg("ridge"), nb::arg("forced").noconvert(), nb::arg("threads"),
+           nb::arg("pass_threads"), nb::keep_alive<1, 4>())
       .def("search", &PythonFolds::search, nb::arg("max_size"), nb::arg("progress").none())
       .def("judge", &PythonFolds::judge);
 }

@@ -4,7 +4,8 @@ NB_MODULE(_core, m) {
   m.doc() =
       "The compiled core of ellzero: designs, the engine that flips columns of them, segmentation, "
       "rules of shrinkage.";
-  ellzero::bind_design(m);
+  ellzero::bind_columns(m);
+  ellzero::bind_quadratic(m);
   ellzero::bind_engine(m);
   ellzero::bind_posterior(m);
   ellzero::bind_folds(m);

@@ -11,15 +11,15 @@ namespace {
 
 using Supports = std::vector<std::vector<Index>>;
 
-void require_one_a_column(const Design& design, const std::vector<double>& values) {
+void require_one_a_column(const Quadratic& design, const std::vector<double>& values) {
   require(static_cast<Index>(values.size()) == design.columns(), "one number a column");
 }
 
-void require_sound(const Design& design, const SpikeSlabPrior& prior) {
+void require_sound(const Quadratic& design, const SpikeSlabPrior& prior) {
   require_one_a_column(design, prior.log_odds);
 }
 
-void require_columns(const Design& design, const Supports& supports) {
+void require_columns(const Quadratic& design, const Supports& supports) {
   for (const auto& support : supports) {
     for (const Index j : support) require(j >= 0 && j < design.columns(), "no such column");
   }
@@ -44,10 +44,9 @@ nb::dict to_dict(Draws& draws, Index columns) {
   return out;
 }
 
-nb::list sample(const Design& design, const SpikeSlabPrior& prior, const Supports& starts,
+nb::list sample(const Quadratic& design, const SpikeSlabPrior& prior, const Supports& starts,
                 const std::vector<double>& reference, std::uint64_t seed, Index warmup, Index draws,
-                Index thin, bool tempered, double memory_bound, int threads,
-                const nb::object& progress) {
+                Index thin, bool tempered, int threads, const nb::object& progress) {
   require_sound(design, prior);
   require_columns(design, starts);
   require_one_a_column(design, reference);
@@ -55,8 +54,8 @@ nb::list sample(const Design& design, const SpikeSlabPrior& prior, const Support
   const Context context{threads, &interrupt};
   std::vector<Draws> chains = run_released(interrupt, [&] {
     // Any thread may make a column: none of them may ask the interpreter.
-    GramCache cache(design, memory_bound, context.single(false));
-    cache.keep_spare(design.columns());
+    const GramUser cache(design.cache(), context.single(false));
+    design.cache().keep_spare(design.columns());
     const auto report = [&](Index done) {
       nb::gil_scoped_acquire gil;
       progress(done);
@@ -71,7 +70,7 @@ nb::list sample(const Design& design, const SpikeSlabPrior& prior, const Support
 }
 
 // Everything over all supports, the mass of every support by its code, and draws.
-nb::tuple enumerate_all(const Design& design, const SpikeSlabPrior& prior,
+nb::tuple enumerate_all(const Quadratic& design, const SpikeSlabPrior& prior,
                         const std::vector<double>& reference, Index draws, std::uint64_t seed,
                         int threads) {
   require_sound(design, prior);
@@ -81,7 +80,7 @@ nb::tuple enumerate_all(const Design& design, const SpikeSlabPrior& prior,
   const Context context{threads, &interrupt};
   Draws drawn;
   const Masses sums = run_released(interrupt, [&] {
-    GramCache cache(design, 1e9, context.single(false));
+    const GramUser cache(design.cache(), context.single(false));
     return Enumeration(design, cache, prior).run(reference, draws, seed, context, drawn);
   });
   drawn.inclusion = sums.inclusion;
@@ -96,7 +95,7 @@ nb::tuple enumerate_all(const Design& design, const SpikeSlabPrior& prior,
 }
 
 // From every start, where single best replacement on p(S | y) ends, and its log.
-nb::list climb(const Design& design, const SpikeSlabPrior& prior, const Supports& starts,
+nb::list climb(const Quadratic& design, const SpikeSlabPrior& prior, const Supports& starts,
                bool swaps, int threads) {
   require_sound(design, prior);
   require_columns(design, starts);
@@ -106,8 +105,8 @@ nb::list climb(const Design& design, const SpikeSlabPrior& prior, const Supports
   Supports ends;
   std::vector<double> values;
   run_released(interrupt, [&] {
-    GramCache cache(design, 1e9, context);
-    cache.keep_spare(design.columns());
+    const GramUser cache(design.cache(), context);
+    design.cache().keep_spare(design.columns());
     for (const auto& start : starts) {
       SpikeSlab model(design, cache, prior);
       for (const Index j : start) {
@@ -155,8 +154,7 @@ void bind_posterior(nb::module_& m) {
       .def_rw("diagonal", &SpikeSlabPrior::diagonal);
   m.def("sample_spike_slab", &sample, nb::arg("design"), nb::arg("prior"), nb::arg("starts"),
         nb::arg("reference"), nb::arg("seed"), nb::arg("warmup"), nb::arg("draws"), nb::arg("thin"),
-        nb::arg("tempered"), nb::arg("memory_bound"), nb::arg("threads"),
-        nb::arg("progress").none());
+        nb::arg("tempered"), nb::arg("threads"), nb::arg("progress").none());
   m.def("enumerate_spike_slab", &enumerate_all, nb::arg("design"), nb::arg("prior"),
         nb::arg("reference"), nb::arg("draws"), nb::arg("seed"), nb::arg("threads"));
   m.def("climb_spike_slab", &climb, nb::arg("design"), nb::arg("prior"), nb::arg("starts"),

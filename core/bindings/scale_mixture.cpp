@@ -19,13 +19,13 @@ nb::dict to_dict(const ScaleMixtureDraws& draws, Index columns) {
   return out;
 }
 
-GaussianForm form_of(const Design& design, std::optional<bool> by_rows) {
+GaussianForm form_of(const Quadratic& design, std::optional<bool> by_rows) {
   if (!by_rows) return GaussianForm::automatic;
-  require(!*by_rows || design.rows() > 0, "no rows at hand");
+  require(!*by_rows || design.prepared_columns() != nullptr, "no rows at hand");
   return *by_rows ? GaussianForm::rows : GaussianForm::columns;
 }
 
-nb::list sample(const Design& design, const ScaleMixturePrior& prior, Index chains, Index warmup,
+nb::list sample(const Quadratic& design, const ScaleMixturePrior& prior, Index chains, Index warmup,
                 Index draws, std::uint64_t seed, int threads,
                 const std::optional<Vector<double>>& start, double s2, double alpha, double tau,
                 std::optional<bool> by_rows, const nb::object& progress) {
@@ -49,8 +49,8 @@ nb::list sample(const Design& design, const ScaleMixturePrior& prior, Index chai
 
 // Draws of the coefficients at given ratios, by products of columns or by rows.
 // Also what the density of y with the coefficients integrated out is made of.
-nb::tuple draw_gaussian(const Design& design, const Vector<double>& ratio, double factor, double s2,
-                        Index draws, bool by_rows, std::uint64_t seed) {
+nb::tuple draw_gaussian(const Quadratic& design, const Vector<double>& ratio, double factor,
+                        double s2, Index draws, bool by_rows, std::uint64_t seed) {
   require(static_cast<Index>(ratio.size()) == design.columns(), "ratio: one a column");
   const GaussianForm form = form_of(design, by_rows);
   PythonInterrupt interrupt;

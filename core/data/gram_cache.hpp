@@ -6,31 +6,42 @@
 // Columns that were needed are kept until the memory bound is reached, the longest unused going
 // first; those in use are never dropped, even beyond it.
 //
-// Several threads may share a cache. Which of them makes a column changes nothing: a column's bits
-// depend on the design alone. Nobody waits for a column that somebody else wants.
+// All who work on one Gram matrix share one cache, from several threads if they like. Who makes a
+// column changes nothing: its bits depend on the matrix alone. Nobody waits for a column that
+// somebody else wants.
 #pragma once
 
 #include <algorithm>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
-#include "data/design.hpp"
+#include "base/kernels.hpp"
+#include "base/parallel.hpp"
 
 namespace ellzero {
 
 class GramCache {
  public:
-  GramCache(const Design& design, double memory_bound_bytes, const Context& context)
-      : design_(design), context_(context) {
-    const double column_bytes = 8.0 * static_cast<double>(std::max<Index>(design.columns(), 1));
+  // out[b] = G(:, which[b]) for `count` columns, at most kBlockColumns.
+  using Make = std::function<void(const Index* which, Index count, double* const* out,
+                                  const Context& context)>;
+
+  // For columns of that many entries.
+  GramCache(Index length, double memory_bound_bytes, Make make_columns)
+      : length_(length), make_columns_(std::move(make_columns)) {
+    const double column_bytes = 8.0 * static_cast<double>(std::max<Index>(length, 1));
     bound_ = static_cast<Index>(std::min(memory_bound_bytes / column_bytes, 1e15));
-    // On small designs whatever was made is kept: half a megabyte is nothing.
+    // Of a small matrix whatever was made is kept: half a megabyte is nothing.
     spare_bound_ = std::max<Index>(kBlockColumns - 1, static_cast<Index>(524288 / column_bytes));
   }
+  GramCache(const GramCache&) = delete;
+  GramCache& operator=(const GramCache&) = delete;
 
   // Whether column j is here, or being made.
   bool has(Index j) const {
@@ -40,14 +51,14 @@ class GramCache {
 
   // Column j, in use until release(j). If it has to be made, `companions` are made with it: columns
   // that are not here yet, at most kBlockColumns - 1, the likeliest first.
-  const double* acquire(Index j, const std::vector<Index>& companions = {}) {
+  const double* acquire(Index j, const std::vector<Index>& companions, const Context& context) {
     std::unique_lock<std::mutex> guard(lock_);
     auto found = entries_.find(j);
     while (found == entries_.end() || !found->second.values) {
       if (found == entries_.end()) {
         std::vector<Index> wanted{j};
         wanted.insert(wanted.end(), companions.begin(), companions.end());
-        make(wanted, guard);
+        make(wanted, context, guard);
       } else {
         made_one_.wait(guard);
       }
@@ -69,7 +80,7 @@ class GramCache {
   }
 
   // Makes those of the columns that are not here, several in a pass: they will be needed.
-  void prepare(const std::vector<Index>& columns) {
+  void prepare(const std::vector<Index>& columns, const Context& context) {
     std::unique_lock<std::mutex> guard(lock_);
     std::vector<Index> missing;
     for (const Index j : columns) {
@@ -80,12 +91,15 @@ class GramCache {
     }
     for (std::size_t begin = 0; begin < missing.size(); begin += kBlockColumns) {
       const std::size_t end = std::min(missing.size(), begin + kBlockColumns);
-      make({missing.begin() + begin, missing.begin() + end}, guard);
+      make({missing.begin() + begin, missing.begin() + end}, context, guard);
     }
   }
 
-  // How many columns that came along may wait for being needed.
-  void keep_spare(Index columns) { spare_bound_ = std::max(spare_bound_, columns); }
+  // How many columns that came along may wait for being needed: the most that any user asks for.
+  void keep_spare(Index columns) {
+    const std::lock_guard<std::mutex> guard(lock_);
+    spare_bound_ = std::max(spare_bound_, columns);
+  }
 
   // Drops every column that nobody uses.
   void clear() {
@@ -100,9 +114,15 @@ class GramCache {
     }
   }
 
-  Index columns_held() const { return static_cast<Index>(entries_.size()); }
-  Index columns_made() const { return made_; }
-  Index passes() const { return passes_; }
+  Index columns_held() const {
+    return locked([&] { return static_cast<Index>(entries_.size()); });
+  }
+  Index columns_made() const {
+    return locked([&] { return made_; });
+  }
+  Index passes() const {
+    return locked([&] { return passes_; });
+  }
 
  private:
   using Values = std::unique_ptr<double[]>;
@@ -113,8 +133,15 @@ class GramCache {
     bool needed = false;
   };
 
+  template <class Look>
+  Index locked(Look&& look) const {
+    const std::lock_guard<std::mutex> guard(lock_);
+    return look();
+  }
+
   // Makes those of the columns that nobody has made or is making; without the lock meanwhile.
-  void make(std::vector<Index> wanted, std::unique_lock<std::mutex>& guard) {
+  void make(std::vector<Index> wanted, const Context& context,
+            std::unique_lock<std::mutex>& guard) {
     const auto present = [&](Index j) { return !entries_.try_emplace(j).second; };
     wanted.erase(std::remove_if(wanted.begin(), wanted.end(), present), wanted.end());
     const Index count = static_cast<Index>(wanted.size());
@@ -124,12 +151,10 @@ class GramCache {
     make_room(storage);
     guard.unlock();
     try {
-      while (static_cast<Index>(storage.size()) < count) {
-        storage.emplace_back(new double[design_.columns()]);
-      }
+      while (static_cast<Index>(storage.size()) < count) storage.emplace_back(new double[length_]);
       std::vector<double*> out;
       for (Index b = 0; b < count; ++b) out.push_back(storage[b].get());
-      design_.gram_columns(wanted.data(), count, out.data(), context_);
+      make_columns_(wanted.data(), count, out.data(), context);
     } catch (...) {
       guard.lock();
       for (const Index j : wanted) entries_.erase(j);
@@ -173,8 +198,8 @@ class GramCache {
     return true;
   }
 
-  const Design& design_;
-  Context context_;
+  const Index length_;
+  const Make make_columns_;
   mutable std::mutex lock_;
   std::condition_variable made_one_;
   Index bound_;
@@ -184,6 +209,24 @@ class GramCache {
   Index passes_ = 0;
   std::uint64_t clock_ = 0;
   std::unordered_map<Index, Entry> entries_;
+};
+
+// The cache as one of its users sees it: what is missing is made with the user's own threads and
+// interrupt.
+class GramUser {
+ public:
+  GramUser(GramCache& cache, const Context& context) : cache_(cache), context_(context) {}
+
+  bool has(Index j) const { return cache_.has(j); }
+  const double* acquire(Index j, const std::vector<Index>& companions = {}) const {
+    return cache_.acquire(j, companions, context_);
+  }
+  void release(Index j) const { cache_.release(j); }
+  void prepare(const std::vector<Index>& columns) const { cache_.prepare(columns, context_); }
+
+ private:
+  GramCache& cache_;
+  Context context_;
 };
 
 }  // namespace ellzero

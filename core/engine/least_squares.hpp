@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/gram_cache.hpp"
+#include "data/quadratic.hpp"
 #include "engine/engine.hpp"
 #include "engine/factor.hpp"
 #include "engine/flip_batch.hpp"
@@ -36,13 +36,14 @@ class LeastSquares final : public Engine {
   // most of them will be wanted.
   enum class Fetch { likely, bulk };
 
-  LeastSquares(const Design& design, GramCache& cache, std::vector<double> ridge,
+  // `cache` is what this engine uses of the quadratic's Gram columns.
+  LeastSquares(const Quadratic& quadratic, const GramUser& cache, std::vector<double> ridge,
                Fetch fetch = Fetch::likely)
-      : design_(design),
+      : quadratic_(quadratic),
         cache_(cache),
         ridge_(std::move(ridge)),
         fetch_(fetch),
-        scores_(design.zy, wholes()) {}
+        scores_(quadratic.zy, wholes()) {}
   LeastSquares(const LeastSquares&) = delete;
   LeastSquares& operator=(const LeastSquares&) = delete;
   ~LeastSquares() override {
@@ -54,9 +55,11 @@ class LeastSquares final : public Engine {
   Index size() const override { return static_cast<Index>(members_.size()); }
   const std::vector<Index>& members() const override { return members_; }
   bool contains(Index j) const override { return scores_.place(j) == Scores::Place::in; }
-  double energy() const override { return std::max(0.0, 0.5 * (design_.yy - factor_.explained())); }
+  double energy() const override {
+    return std::max(0.0, 0.5 * (quadratic_.yy - factor_.explained()));
+  }
   double loss() const override { return energy() - ridge_energy(beta()); }
-  double rounding() const override { return Scores::kRounding * 0.5 * design_.yy; }
+  double rounding() const override { return Scores::kRounding * 0.5 * quadratic_.yy; }
 
   // In the order of members().
   const std::vector<double>& beta() const { return factor_.beta(); }
@@ -84,7 +87,9 @@ class LeastSquares final : public Engine {
   }
 
   void insertion_gains(double* gain) const override { scores_.insertion_gains(gain); }
-  Insertion best_insertion() const override { return scores_.best_insertion(energy(), design_.yy); }
+  Insertion best_insertion() const override {
+    return scores_.best_insertion(energy(), quadratic_.yy);
+  }
   double removal_cost(Index position) const override {
     return 0.5 * beta()[position] * beta()[position] / inverse_diagonal()[position];
   }
@@ -173,10 +178,10 @@ class LeastSquares final : public Engine {
   };
 
   // d_i of the empty support. A dead column has none, ridge or not: it can't be inserted.
-  double whole(Index i) const { return design_.inverse_scale[i] > 0 ? 1 + ridge_of(i) : 0; }
+  double whole(Index i) const { return quadratic_.inverse_scale[i] > 0 ? 1 + ridge_of(i) : 0; }
   std::vector<double> wholes() const {
-    std::vector<double> out(design_.columns());
-    for (Index i = 0; i < design_.columns(); ++i) out[i] = whole(i);
+    std::vector<double> out(quadratic_.columns());
+    for (Index i = 0; i < quadratic_.columns(); ++i) out[i] = whole(i);
     return out;
   }
 
@@ -184,7 +189,7 @@ class LeastSquares final : public Engine {
   double new_row(Index j, const double* gram, double least_pivot, FlipRow& out) {
     cross_.resize(members_.size());
     for (Index s = 0; s < size(); ++s) cross_[s] = gram[members_[s]];
-    return factor_.new_row(cross_.data(), whole(j), design_.zy[j], least_pivot, out);
+    return factor_.new_row(cross_.data(), whole(j), quadratic_.zy[j], least_pivot, out);
   }
 
   // With a batch, what all other columns see of a flip is put off.
@@ -201,7 +206,7 @@ class LeastSquares final : public Engine {
 
   const double* acquire(Index j) {
     if (cache_.has(j)) return cache_.acquire(j);
-    const LookAhead ahead(design_, cache_, factor_, scores_, gram_);
+    const LookAhead ahead(quadratic_, cache_, factor_, scores_, gram_);
     return cache_.acquire(
         j, fetch_ == Fetch::bulk
                ? ahead.most_promising_after(j)
@@ -214,11 +219,11 @@ class LeastSquares final : public Engine {
     constexpr double kInflation = 100, kUnexplained = 1e-3;
     double largest = 0;
     for (const double inflation : inverse_diagonal()) largest = std::max(largest, inflation);
-    return largest < kInflation && energy() > kUnexplained * 0.5 * design_.yy;
+    return largest < kInflation && energy() > kUnexplained * 0.5 * quadratic_.yy;
   }
 
-  const Design& design_;
-  GramCache& cache_;
+  const Quadratic& quadratic_;
+  const GramUser cache_;
   std::vector<double> ridge_;
   Fetch fetch_;
   std::vector<Index> members_;
@@ -246,7 +251,7 @@ inline bool LeastSquares::insert(Index j, double least_pivot, FlipBatch* batch) 
     scores_.rule_out(j, least_pivot);
     return false;
   }
-  factor_.append(row_, design_.zy[j]);
+  factor_.append(row_, quadratic_.zy[j]);
   members_.push_back(j);
   gram_.push_back(gram);
   scores_.enter(j);
@@ -331,13 +336,13 @@ inline void LeastSquares::refresh() {
       cache_.release(members[s]);
       continue;
     }
-    factor_.append(row_, design_.zy[members[s]]);
+    factor_.append(row_, quadratic_.zy[members[s]]);
     members_.push_back(members[s]);
     gram_.push_back(gram[s]);
   }
   factor_.update();
   scores_.place_members(members_);
-  scores_.compute(gram_, factor_, design_.zy, [&](Index i) { return whole(i); });
+  scores_.compute(gram_, factor_, quadratic_.zy, [&](Index i) { return whole(i); });
   drift_ = 0;
   flips_ = 0;
   ignores_outsiders_ = false;
@@ -347,7 +352,7 @@ inline void LeastSquares::allow(Index j) {
   if (scores_.place(j) != Scores::Place::excluded) return;
   // c_j = b_j - G_jS beta and d_j by the products of the members with j
   std::vector<double> cross(size());
-  double c = design_.zy[j];
+  double c = quadratic_.zy[j];
   for (Index s = 0; s < size(); ++s) {
     cross[s] = gram_[s][j];
     c -= cross[s] * beta()[s];
@@ -404,7 +409,7 @@ inline bool LeastSquares::solve_at_once(Solution& solution) const {
 }
 
 // Normal equations square the condition number. Iterative refinement on true residuals gives the
-// digits back, where the design has rows to take residuals of; a step that does not lower the
+// digits back, where the quadratic has rows to take residuals of; a step that does not lower the
 // energy is not taken.
 inline Solution LeastSquares::solve(const Context& context) const {
   const Index k = size();
@@ -413,7 +418,7 @@ inline Solution LeastSquares::solve(const Context& context) const {
   std::vector<double> products(k);
   double rss = std::numeric_limits<double>::quiet_NaN();
   if (!well_conditioned()) {
-    rss = design_.residual_products(members_, beta.data(), products.data(), context);
+    rss = quadratic_.residual_products(members_, beta.data(), products.data(), context);
   }
   if (std::isnan(rss)) {
     rss = std::max(0.0, 2 * (energy() - ridge_energy(beta)));
@@ -430,7 +435,7 @@ inline Solution LeastSquares::solve(const Context& context) const {
       }
       if (change <= 1e-14 * length) break;
       const double refined_rss =
-          design_.residual_products(members_, refined.data(), products.data(), context);
+          quadratic_.residual_products(members_, refined.data(), products.data(), context);
       const double refined_energy = 0.5 * refined_rss + ridge_energy(refined);
       if (!(refined_energy < energy)) break;
       const bool settled = energy - refined_energy <= 1e-12 * energy;

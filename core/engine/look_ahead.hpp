@@ -6,16 +6,16 @@
 #include <utility>
 #include <vector>
 
-#include "data/gram_cache.hpp"
+#include "data/quadratic.hpp"
 #include "engine/scores.hpp"
 
 namespace ellzero {
 
 class LookAhead {
  public:
-  LookAhead(const Design& design, const GramCache& cache, const Factor& factor,
+  LookAhead(const Quadratic& quadratic, const GramUser& cache, const Factor& factor,
             const Scores& scores, const std::vector<const double*>& gram)
-      : design_(design), cache_(cache), factor_(factor), scores_(scores), gram_(gram) {}
+      : quadratic_(quadratic), cache_(cache), factor_(factor), scores_(scores), gram_(gram) {}
 
   // Among the few columns that would lower the energy most, those that still would once j and the
   // others before them are in: by the Schur complement of the support in their Gram matrix. A
@@ -26,12 +26,12 @@ class LookAhead {
   std::vector<Index> likely_after(Index j, double expected_gain, Ridge&& ridge_of) const {
     // Below this a pass is about as cheap as looking ahead.
     constexpr double kEntries = 2e6;
-    if (design_.entries() < kEntries || std::isinf(expected_gain)) return {};
+    if (quadratic_.entries() < kEntries || std::isinf(expected_gain)) return {};
     double outsider = 0;
     const std::vector<Index> few = promising(j, outsider);
     const Index count = static_cast<Index>(few.size()), k = factor_.size();
     std::vector<double> schur(count * count), c(count);
-    design_.cross_products(few.data(), count, schur.data());
+    quadratic_.cross_products(few.data(), count, schur.data());
     std::vector<std::vector<double>> w;
     for (Index a = 0; a < count; ++a) {
       std::vector<double> cross(k);
@@ -121,8 +121,8 @@ class LookAhead {
     return out;
   }
 
-  const Design& design_;
-  const GramCache& cache_;
+  const Quadratic& quadratic_;
+  const GramUser& cache_;
   const Factor& factor_;
   const Scores& scores_;
   const std::vector<const double*>& gram_;

@@ -11,7 +11,7 @@ namespace ellzero {
 
 class Chain {
  public:
-  Chain(const Design& design, GramCache& cache, const SpikeSlabPrior& prior,
+  Chain(const Quadratic& design, const GramUser& cache, const SpikeSlabPrior& prior,
         const std::vector<Index>& start, const std::vector<double>& reference, std::uint64_t seed,
         std::uint64_t stream)
       : design_(design),
@@ -139,7 +139,7 @@ class Chain {
     return otherwise;
   }
 
-  const Design& design_;
+  const Quadratic& design_;
   SpikeSlab model_;
   Random random_;
   std::vector<double> odds_, weights_;

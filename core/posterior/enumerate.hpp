@@ -103,7 +103,7 @@ struct Masses {
 
 class Enumeration {
  public:
-  Enumeration(const Design& design, GramCache& cache, const SpikeSlabPrior& prior)
+  Enumeration(const Quadratic& design, const GramUser& cache, const SpikeSlabPrior& prior)
       : design_(design), cache_(cache), prior_(prior) {}
 
   // The posterior; then `count` draws from it.
@@ -274,8 +274,8 @@ class Enumeration {
   // Beyond the reach, nodes whose mass is e^-45 of the largest end the sum.
   static constexpr double kReach = 12, kNegligible = 45;
   const std::vector<double>* reference_ = nullptr;
-  const Design& design_;
-  GramCache& cache_;
+  const Quadratic& design_;
+  const GramUser cache_;
   const SpikeSlabPrior& prior_;
   std::vector<Node> nodes_;
 };

@@ -20,7 +20,8 @@
 #include <vector>
 
 #include "base/random.hpp"
-#include "data/design.hpp"
+#include "data/prepared_columns.hpp"
+#include "data/quadratic.hpp"
 #include "posterior/strips.hpp"
 
 namespace ellzero {
@@ -29,19 +30,21 @@ enum class GaussianForm { automatic, columns, rows };
 
 // What all chains read.
 struct GaussianProblem {
-  GaussianProblem(const Design& design, GaussianForm form, const Context& context) : yy(design.yy) {
+  GaussianProblem(const Quadratic& design, GaussianForm form, const Context& context)
+      : yy(design.yy) {
     for (Index j = 0; j < design.columns(); ++j) {
       if (design.inverse_scale[j] > 0) live.push_back(j);
     }
     for (const Index j : live) zy.push_back(design.zy[j]);
     const double p = static_cast<double>(live.size());
-    const double n = static_cast<double>(design.rows());
+    const PreparedColumns* z = design.prepared_columns();
+    const double n = z ? static_cast<double>(z->rows()) : 0;
     // Multiplications: n^2 p / 2 + n^3 / 6 against p^3 / 6. Small problems stay with products of
     // columns, which are the same for a row of weight two and for two rows.
     by_rows = form == GaussianForm::rows || (form == GaussianForm::automatic && p >= 64 && n > 0 &&
                                              n * n * (3 * p + n) < p * p * p);
     if (by_rows) {
-      read_rows(design, context);
+      read_rows(*z, context);
     } else {
       make_gram(design, context);
     }
@@ -76,7 +79,7 @@ struct GaussianProblem {
   std::vector<double> response;  // n, if by rows
 
  private:
-  void make_gram(const Design& design, const Context& context) {
+  void make_gram(const Quadratic& design, const Context& context) {
     gram = Strips::square(size());
     std::vector<double> block(kBlockColumns * design.columns());
     std::vector<double*> out;
@@ -92,14 +95,14 @@ struct GaussianProblem {
     }
   }
 
-  void read_rows(const Design& design, const Context& context) {
-    rows = Strips(design.rows(), size());
-    response.assign(design.response(), design.response() + design.rows());
-    std::vector<double> column(design.rows());
+  void read_rows(const PreparedColumns& z, const Context& context) {
+    rows = Strips(z.rows(), size());
+    response.assign(z.response(), z.response() + z.rows());
+    std::vector<double> column(z.rows());
     for (Index k = 0; k < size(); ++k) {
       context.check();
-      design.read_whole_column(live[k], column.data());
-      for (Index i = 0; i < design.rows(); ++i) rows.at(i, k) = column[i];
+      z.read(live[k], 0, z.rows(), column.data());
+      for (Index i = 0; i < z.rows(); ++i) rows.at(i, k) = column[i];
     }
   }
 };

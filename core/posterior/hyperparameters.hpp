@@ -24,7 +24,7 @@ namespace ellzero {
 // Energy and log-determinant of one support as functions of the ridge.
 class RidgeCurve {
  public:
-  RidgeCurve(const LeastSquares& support, const Design& design)
+  RidgeCurve(const LeastSquares& support, const Quadratic& design)
       : k_(support.size()),
         gram_(k_ * k_),
         b_(k_),
@@ -94,7 +94,7 @@ inline double tau_log_density(const SpikeSlabPrior& prior, double x, double ener
   return -energy / noise.value + spread.shape * x - spread.rate * tau / noise.value;
 }
 
-inline void learn_tau(SpikeSlab& model, const Design& design, Random& random) {
+inline void learn_tau(SpikeSlab& model, const Quadratic& design, Random& random) {
   const SpikeSlabPrior& prior = model.prior();
   RidgeCurve curve(model.support(), design);
   const auto density = [&](double x, const RidgeCurve::Value& value) {
@@ -111,7 +111,7 @@ inline void learn_tau(SpikeSlab& model, const Design& design, Random& random) {
 
 // Under a Laplace slab the coefficients are drawn, then sigma_beta^2 and sigma_e^2 given them, and
 // then the variance of each in the mixture of Gaussians that the Laplace distribution is.
-inline void learn_scales(SpikeSlab& model, const Design& design, Random& random) {
+inline void learn_scales(SpikeSlab& model, const Quadratic& design, Random& random) {
   const SpikeSlabPrior& prior = model.prior();
   const LeastSquares& support = model.support();
   const Index k = support.size();

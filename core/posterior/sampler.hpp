@@ -65,7 +65,7 @@ inline Draws run_chain(Chain& chain, const Schedule& schedule, const Context& co
 
 // As many chains as there are starts, on one cache; what they draw does not depend on the number of
 // threads.
-inline std::vector<Draws> run_chains(const Design& design, GramCache& cache,
+inline std::vector<Draws> run_chains(const Quadratic& design, const GramUser& cache,
                                      const SpikeSlabPrior& prior,
                                      const std::vector<std::vector<Index>>& starts,
                                      const std::vector<double>& reference, std::uint64_t seed,

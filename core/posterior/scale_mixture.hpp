@@ -195,7 +195,7 @@ struct ScaleMixtureSchedule {
 // What the chains draw does not depend on the number of threads. `start`, if there is one, is where
 // all of them begin. `progress` is told, by the calling thread, how many iterations it has done.
 inline std::vector<ScaleMixtureDraws> run_scale_mixture(
-    const Design& design, const ScaleMixturePrior& prior, const ScaleMixtureSchedule& schedule,
+    const Quadratic& design, const ScaleMixturePrior& prior, const ScaleMixtureSchedule& schedule,
     std::uint64_t seed, const ScaleMixtureState* start, const Context& context,
     const std::function<void(Index)>& progress) {
   const GaussianProblem problem(design, schedule.form, context);

@@ -67,7 +67,7 @@ class SpikeSlab {
   static constexpr double kLeastTau = 1e-10, kGreatestTau = 1e10;
   static constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-  SpikeSlab(const Design& design, GramCache& cache, const SpikeSlabPrior& prior)
+  SpikeSlab(const Quadratic& design, const GramUser& cache, const SpikeSlabPrior& prior)
       : design_(design),
         prior_(prior),
         support_(design, cache, first_ridge(design, prior), LeastSquares::Fetch::bulk) {
@@ -314,7 +314,7 @@ class SpikeSlab {
   }
 
  private:
-  static std::vector<double> first_ridge(const Design& design, const SpikeSlabPrior& prior) {
+  static std::vector<double> first_ridge(const Quadratic& design, const SpikeSlabPrior& prior) {
     if (prior.slab == Slab::laplace) return std::vector<double>(design.columns(), 0.0);
     if (prior.slab == Slab::zellner) return {0.0};
     if (prior.slab == Slab::boom) {
@@ -354,7 +354,7 @@ class SpikeSlab {
     for (const Index j : support_.members()) free_in_ += is_free(j);
   }
 
-  const Design& design_;
+  const Quadratic& design_;
   const SpikeSlabPrior& prior_;
   LeastSquares support_;
   std::unique_ptr<LeastSquares> prior_support_;  // of boom: holds (1 - diagonal)^-1 P / information

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/pooled_design.hpp"
+#include "data/parts.hpp"
 #include "search/fold_search.hpp"
 #include "search/held_out.hpp"
 
@@ -18,13 +18,13 @@ namespace ellzero {
 
 struct Fold {
   std::unique_ptr<Engine> engine;  // on the training rows
-  const Design* design;
+  const Quadratic* quadratic;
   const HeldOut* held_out;
 };
 
 class Folds {
  public:
-  // `parts` is what the designs are pools of, or null. `context` says how many threads share the
+  // `parts` is what the quadratics are pools of, or null. `context` says how many threads share the
   // folds, `passes` how many share a pass.
   Folds(std::vector<Fold> folds, Parts* parts, bool sbr, const std::vector<Index>& forced,
         const Context& context, const Context& passes)
@@ -76,7 +76,8 @@ class Folds {
     std::vector<Judged> out(folds_.size());
     each(folds_.size(), [&](Index f, const Context& context) {
       out[f].found = searches_[f]->found(context);
-      out[f].errors = folds_[f].held_out->errors(*folds_[f].design, out[f].found.models, context);
+      out[f].errors =
+          folds_[f].held_out->errors(*folds_[f].quadratic, out[f].found.models, context);
     });
     return out;
   }

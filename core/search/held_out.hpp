@@ -5,65 +5,74 @@
 #include <utility>
 #include <vector>
 
-#include "data/row_design.hpp"
+#include "data/columns.hpp"
+#include "data/quadratic.hpp"
 #include "engine/solution.hpp"
 
 namespace ellzero {
 
-// Rows of the user's table, wherever they are kept.
 class HeldOut {
  public:
-  // Row i is row places[i] of the part parts[i].
-  HeldOut(const std::vector<const RowDesign*>& tables, const std::vector<Index>& parts,
-          const std::vector<Index>& places) {
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      const RowDesign* table = tables[parts[i]];
-      const bool full = !pieces_.empty() && pieces_.back().rows.size() == kTileRows;
-      if (pieces_.empty() || full || pieces_.back().table != table) pieces_.push_back({table, {}});
-      pieces_.back().rows.push_back(places[i]);
-      weight_ += table->row_weight(places[i]);
-      longest_ = std::max(longest_, static_cast<Index>(pieces_.back().rows.size()));
+  // One of the rows, as the user gave it: a row of some columns, its response and its weight.
+  struct Row {
+    const Columns* columns;
+    Index place;
+    double y;
+    double weight;
+  };
+
+  // The columns are kept by the caller for as long as this lives.
+  explicit HeldOut(const std::vector<Row>& rows) {
+    for (const Row& row : rows) {
+      const bool full = !pieces_.empty() && pieces_.back().places.size() == kTileRows;
+      if (pieces_.empty() || full || pieces_.back().columns != row.columns) {
+        pieces_.push_back({row.columns, {}, {}, {}});
+      }
+      Piece& piece = pieces_.back();
+      piece.places.push_back(row.place);
+      piece.y.push_back(row.y);
+      piece.weights.push_back(row.weight);
+      weight_ += row.weight;
+      longest_ = std::max(longest_, static_cast<Index>(piece.places.size()));
     }
   }
 
   double weight() const { return weight_; }
 
-  // The mean squared error of each model of the design's rows, in squared units of y. Deviations
-  // are predicted, from the design's means: a large mean costs no digits.
-  std::vector<double> errors(const Design& design, const std::vector<Solution>& models,
+  // The mean squared error of each model, in squared units of y. Deviations are predicted, from the
+  // means of the rows that the models were fitted on: a large mean costs no digits.
+  std::vector<double> errors(const Quadratic& fitted_on, const std::vector<Solution>& models,
                              const Context& context) const {
-    std::vector<Index> columns, place(design.columns(), -1);
+    std::vector<Index> used, place(fitted_on.columns(), -1);
     for (const Solution& model : models) {
       for (const Index j : model.support) {
         if (place[j] >= 0) continue;
-        place[j] = static_cast<Index>(columns.size());
-        columns.push_back(j);
+        place[j] = static_cast<Index>(used.size());
+        used.push_back(j);
       }
     }
-    std::vector<double> error(models.size(), 0.0), x(columns.size() * longest_);
+    std::vector<double> error(models.size(), 0.0), x(used.size() * longest_);
     double response[kTileRows], residual[kTileRows];
     for (const Piece& piece : pieces_) {
       context.check();
-      const Index count = static_cast<Index>(piece.rows.size());
-      for (std::size_t c = 0; c < columns.size(); ++c) {
+      const Index count = static_cast<Index>(piece.places.size());
+      for (std::size_t c = 0; c < used.size(); ++c) {
         double* target = x.data() + c * longest_;
-        piece.table->raw_values(columns[c], piece.rows.data(), count, target);
-        const double mean = design.mean[columns[c]];
+        piece.columns->read_rows(used[c], piece.places.data(), count, target);
+        const double mean = fitted_on.mean[used[c]];
         for (Index r = 0; r < count; ++r) target[r] -= mean;
       }
-      for (Index r = 0; r < count; ++r) {
-        response[r] = piece.table->raw_response(piece.rows[r]) - design.mean_y;
-      }
+      for (Index r = 0; r < count; ++r) response[r] = piece.y[r] - fitted_on.mean_y;
       for (std::size_t m = 0; m < models.size(); ++m) {
         const Solution& model = models[m];
         std::copy_n(response, count, residual);
         for (std::size_t s = 0; s < model.support.size(); ++s) {
           const double* source = x.data() + place[model.support[s]] * longest_;
-          const double coefficient = model.beta[s] * design.inverse_scale[model.support[s]];
+          const double coefficient = model.beta[s] * fitted_on.inverse_scale[model.support[s]];
           for (Index r = 0; r < count; ++r) residual[r] -= coefficient * source[r];
         }
         for (Index r = 0; r < count; ++r) {
-          error[m] += piece.table->row_weight(piece.rows[r]) * residual[r] * residual[r];
+          error[m] += piece.weights[r] * residual[r] * residual[r];
         }
       }
     }
@@ -72,9 +81,11 @@ class HeldOut {
   }
 
  private:
+  // Rows that follow each other in the same columns, at most kTileRows.
   struct Piece {
-    const RowDesign* table;
-    std::vector<Index> rows;  // at most kTileRows
+    const Columns* columns;
+    std::vector<Index> places;
+    std::vector<double> y, weights;
   };
   std::vector<Piece> pieces_;
   Index longest_ = 0;  // rows in a piece

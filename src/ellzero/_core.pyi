@@ -10,6 +10,33 @@ _Integers = NDArray[np.int64]
 
 SPAN: float
 
+class Columns:
+    @property
+    def rows(self) -> int: ...
+    @property
+    def columns(self) -> int: ...
+    @property
+    def entries(self) -> float: ...
+    def read(self, j: int, row: int, rows: int) -> _Floats: ...
+    def read_rows(self, j: int, which: _Integers) -> _Floats: ...
+    def products(
+        self,
+        mean: _Floats,
+        inverse_scale: _Floats,
+        root_weight: _Floats | None,
+        v: _Floats,
+        threads: int,
+    ) -> _Floats: ...
+
+def dense_columns(x: NDArray[np.floating]) -> Columns: ...
+def panel_columns(x: NDArray[np.floating], rows: _Integers) -> Columns: ...
+def sparse_columns(
+    values: NDArray[np.floating],
+    row_of: NDArray[np.integer],
+    begins: NDArray[np.integer],
+    rows: int,
+) -> Columns: ...
+
 class Design:
     @property
     def columns(self) -> int: ...
@@ -25,48 +52,50 @@ class Design:
     def mean_y(self) -> float: ...
     @property
     def weight(self) -> float: ...
+    @property
+    def columns_made(self) -> int: ...
+    @property
+    def columns_held(self) -> int: ...
+    @property
+    def passes(self) -> int: ...
 
-def dense_design(
-    x: NDArray[np.floating],
+def row_quadratic(
+    columns: Columns,
     y: _Floats,
     weights: _Floats | None,
     centred: bool,
+    cache_bytes: float,
     threads: int,
 ) -> Design: ...
-def panel_design(
-    x: NDArray[np.floating],
-    rows: _Integers,
-    y: _Floats,
-    weights: _Floats | None,
-    centred: bool,
-    threads: int,
-) -> Design: ...
-def sparse_design(
-    values: NDArray[np.floating],
-    row_of: NDArray[np.integer],
-    begins: NDArray[np.integer],
-    y: _Floats,
-    weights: _Floats | None,
-    centred: bool,
-    threads: int,
-) -> Design: ...
-def statistics_design(
-    xx: _Floats, xy: _Floats, yy: float, mean_x: _Floats, mean_y: float, weight: float
+def statistics_quadratic(
+    xx: _Floats,
+    xy: _Floats,
+    yy: float,
+    mean_x: _Floats,
+    mean_y: float,
+    weight: float,
+    cache_bytes: float,
 ) -> Design: ...
 
 class Parts:
     @property
     def passes(self) -> int: ...
 
-def make_parts(designs: list[Design], memory_bound: float) -> Parts: ...
-def pooled_design(parts: Parts, which: _Integers) -> Design: ...
+def make_parts(quadratics: list[Design], memory_bound: float) -> Parts: ...
+def pooled_quadratic(parts: Parts, which: _Integers, cache_bytes: float) -> Design: ...
 
 class HeldOut:
     @property
     def weight(self) -> float: ...
     def error(self, design: Design, support: _Integers, beta: _Floats) -> float: ...
 
-def held_out(tables: list[Design], parts: _Integers, places: _Integers) -> HeldOut: ...
+def held_out(
+    columns: list[Columns],
+    parts: _Integers,
+    places: _Integers,
+    y: _Floats,
+    weights: _Floats | None,
+) -> HeldOut: ...
 
 class Folds:
     def __init__(
@@ -77,7 +106,6 @@ class Folds:
         sbr: bool,
         ridge: float,
         forced: _Integers,
-        memory_bound: float,
         threads: int,
         pass_threads: int,
     ) -> None: ...
@@ -87,9 +115,7 @@ class Folds:
     ) -> list[tuple[_Integers, _Integers, _Floats, _Floats, float, _Floats]]: ...
 
 class Engine:
-    def __init__(
-        self, design: Design, ridge: _Floats, memory_bound: float, threads: int
-    ) -> None: ...
+    def __init__(self, design: Design, ridge: _Floats, threads: int) -> None: ...
     def insert(self, j: int, /) -> bool: ...
     def flip(self, j: int, /) -> bool: ...
     def refresh(self) -> None: ...
@@ -181,7 +207,6 @@ def sample_spike_slab(
     draws: int,
     thin: int,
     tempered: bool,
-    memory_bound: float,
     threads: int,
     progress: Callable[[int], None] | None,
 ) -> list[dict[str, Any]]: ...

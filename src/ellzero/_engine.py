@@ -11,10 +11,18 @@ from scipy import sparse
 
 from ellzero import _core
 
-__all__ = ["make_design", "make_engine", "make_part", "thread_count"]
+__all__ = [
+    "CACHE_BYTES",
+    "copy_rows",
+    "make_columns",
+    "make_design",
+    "make_design_on",
+    "make_engine",
+    "thread_count",
+]
 
-# For Gram columns; those in use are kept even beyond it.
-_CACHE_BYTES = 1e9
+# For the Gram columns of a design; those in use are kept even beyond it.
+CACHE_BYTES = 1e9
 
 
 def thread_count() -> int:
@@ -27,41 +35,53 @@ def thread_count() -> int:
     return os.cpu_count() or 1
 
 
+def make_columns(X: Any) -> _core.Columns:
+    """Wrap a checked X, dense or CSC, float64 or float32, without copying it where it can be."""
+    if not sparse.issparse(X):
+        return _core.dense_columns(_whole_strides(X))
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    index = np.promote_types(X.indices.dtype, X.indptr.dtype)
+    return _core.sparse_columns(
+        np.ascontiguousarray(X.data),
+        np.ascontiguousarray(X.indices, dtype=index),
+        np.ascontiguousarray(X.indptr, dtype=index),
+        X.shape[0],
+    )
+
+
+def copy_rows(X: NDArray[np.floating], rows: NDArray[np.int64]) -> _core.Columns:
+    """Copy some rows of a checked dense X, few of many."""
+    return _core.panel_columns(_whole_strides(X), rows)
+
+
 def make_design(
     X: Any,
     y: NDArray[np.float64],
     sample_weight: NDArray[np.float64] | None,
     fit_intercept: bool,
     threads: int,
+    cache_bytes: float = CACHE_BYTES,
 ) -> _core.Design:
-    """Wrap checked data, dense or CSC, float64 or float32, without copying it where it can be."""
-    if not sparse.issparse(X):
-        return _core.dense_design(_whole_strides(X), y, sample_weight, fit_intercept, threads)
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    index = np.promote_types(X.indices.dtype, X.indptr.dtype)
-    return _core.sparse_design(
-        np.ascontiguousarray(X.data),
-        np.ascontiguousarray(X.indices, dtype=index),
-        np.ascontiguousarray(X.indptr, dtype=index),
-        y,
-        sample_weight,
-        fit_intercept,
-        threads,
-    )
+    """Prepare checked data, dense or CSC, float64 or float32, without copying it where it can be.
+
+    All that is fitted on the design shares one cache of Gram columns, of ``cache_bytes``.
+    """
+    columns = make_columns(X)
+    return make_design_on(columns, y, sample_weight, fit_intercept, threads, cache_bytes)
 
 
-def make_part(
-    X: NDArray[np.floating],
-    rows: NDArray[np.int64],
+def make_design_on(
+    columns: _core.Columns,
     y: NDArray[np.float64],
     sample_weight: NDArray[np.float64] | None,
     fit_intercept: bool,
     threads: int,
+    cache_bytes: float = CACHE_BYTES,
 ) -> _core.Design:
-    """Copy some rows of checked dense data; ``y`` and ``sample_weight`` are theirs."""
-    return _core.panel_design(_whole_strides(X), rows, y, sample_weight, fit_intercept, threads)
+    """Prepare columns, with the response and weights of their rows."""
+    return _core.row_quadratic(columns, y, sample_weight, fit_intercept, cache_bytes, threads)
 
 
 def _whole_strides(X: NDArray[np.floating]) -> NDArray[np.floating]:
@@ -72,11 +92,8 @@ def _whole_strides(X: NDArray[np.floating]) -> NDArray[np.floating]:
 
 
 def make_engine(
-    design: _core.Design,
-    ridge: float | NDArray[np.float64],
-    threads: int,
-    cache_bytes: float = _CACHE_BYTES,
+    design: _core.Design, ridge: float | NDArray[np.float64], threads: int
 ) -> _core.Engine:
-    """Put an engine on a design: ``ridge`` is one number, or one a column."""
+    """Put an engine on a design: ``ridge`` is one number, or one per column."""
     per_column = np.array(ridge, dtype=np.float64, ndmin=1)
-    return _core.Engine(design, per_column, cache_bytes, threads)
+    return _core.Engine(design, per_column, threads)

@@ -16,7 +16,7 @@ def problem(seed, n=40, p=15, n_factors=2):
 
 
 def engine_on(X, y, ridge=0.0, weights=None, intercept=True, threads=1, **options):
-    return make_engine(make_design(X, y, weights, intercept, threads), ridge, threads, **options)
+    return make_engine(make_design(X, y, weights, intercept, threads, **options), ridge, threads)
 
 
 def stand(engine, members):

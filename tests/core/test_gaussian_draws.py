@@ -8,10 +8,11 @@ from reference.subsets import preprocess
 from scipy import sparse
 
 from ellzero import _core
+from ellzero._engine import make_design
 
 
 def design_of(X, y, weights=None, centred=True):
-    return _core.dense_design(X, y, weights, centred, 1)
+    return make_design(X, y, weights, centred, 1)
 
 
 def make_table(n, p, seed):
@@ -84,9 +85,8 @@ def test_sparse_weighted_and_without_an_intercept(by_rows):
     repeats = weights.astype(int)
     for centred in (True, False):
         expected = conditional(X.repeat(repeats, axis=0), y.repeat(repeats), ratio, centred)[0]
-        csc = sparse.csc_array(X)
-        given = _core.sparse_design(csc.data, csc.indices, csc.indptr, y, weights, centred, 1)
-        for design in (given, design_of(X, y, weights, centred)):
+        for table in (sparse.csc_array(X), X):
+            design = design_of(table, y, weights, centred)
             (beta,), *_ = _core.draw_gaussian(design, ratio, 1.0, 1e-30, 1, by_rows, 0)
             np.testing.assert_allclose(beta, expected, rtol=1e-8)
 
@@ -114,7 +114,7 @@ def test_constant_columns_have_no_coefficient():
 
 
 def test_rows_that_are_not_at_hand():
-    statistics = _core.statistics_design(np.eye(2), np.ones(2), 3.0, np.zeros(2), 0.0, 10.0)
+    statistics = _core.statistics_quadratic(np.eye(2), np.ones(2), 3.0, np.zeros(2), 0.0, 10.0, 1e9)
     with pytest.raises(ValueError, match="no rows at hand"):
         _core.draw_gaussian(statistics, np.ones(2), 1.0, 1.0, 1, True, 0)
     (beta,), *_ = _core.draw_gaussian(statistics, np.ones(2), 1.0, 1e-30, 1, False, 0)

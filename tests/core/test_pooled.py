@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from ellzero import _core
-from ellzero._engine import make_design, make_engine, make_part
+from ellzero._engine import copy_rows, make_design, make_design_on, make_engine
+
+
+def pool(parts, which, cache_bytes=1e9):
+    return _core.pooled_quadratic(parts, np.asarray(which, dtype=np.int64), cache_bytes)
+
+
+def make_part(X, rows, y, weights, intercept, threads):
+    return make_design_on(copy_rows(X, rows), y, weights, intercept, threads)
 
 
 def split(X, y, weights, sizes, intercept):
@@ -54,14 +62,14 @@ def test_pooled_parts_are_the_rows_together(seed, sizes, weighted, intercept, st
     w = None if weights is None else weights[rows]
     whole = make_design(np.ascontiguousarray(X[rows]), y[rows], w, intercept, 1)
     if len(rows) > 1 or not intercept:
-        assert_same(_core.pooled_design(parts, which.astype(np.int64)), whole, rtol=1e-8)
+        assert_same(pool(parts, which), whole, rtol=1e-8)
 
 
 def test_an_outlier_in_a_part_left_out_leaves_no_trace(rng):
     X, y = rng.normal(size=(100, 10)), rng.normal(size=100)
     X[3], y[3] = 1e6, -1e6
     parts = split(X, y, None, np.full(10, 10), True)
-    pooled = _core.pooled_design(parts, np.arange(1, 10))
+    pooled = pool(parts, np.arange(1, 10))
     assert_same(pooled, make_design(X[10:], y[10:], None, True, 1), rtol=1e-13)
 
 
@@ -69,7 +77,7 @@ def test_scales_that_can_not_be_squared(rng):
     X, y = rng.normal(size=(40, 3)) * [1e150, 1e-150, 1], rng.normal(size=40)
     parts = split(X, y, None, np.full(4, 10), True)
     whole = make_design(X, y, None, True, 1)
-    pooled = _core.pooled_design(parts, np.arange(4))
+    pooled = pool(parts, np.arange(4))
     assert_same(pooled, whole, rtol=1e-12)
     np.testing.assert_allclose(pooled.inverse_scale, whole.inverse_scale, rtol=1e-12)
 
@@ -78,7 +86,7 @@ def test_refined_coefficients_come_from_the_rows(rng):
     base = rng.normal(size=200)
     X = np.column_stack([base, base + 1e-4 * rng.normal(size=200)])
     y = X @ [1.0, 2.0] + 1e-7 * rng.normal(size=200)
-    pooled = _core.pooled_design(split(X, y, None, np.full(4, 50), True), np.arange(4))
+    pooled = pool(split(X, y, None, np.full(4, 50), True), np.arange(4))
     engine = make_engine(pooled, 0.0, 1)
     engine.move_to(np.arange(2))
     solution = engine.solution()
@@ -93,7 +101,7 @@ def test_every_pool_shares_the_passes(rng):
     parts = split(X, y, None, np.full(6, 10), True)
     for left_out in range(6):
         which = np.setdiff1d(np.arange(6), [left_out])
-        make_engine(_core.pooled_design(parts, which), 0.0, 1).gram_columns(np.arange(12))
+        make_engine(pool(parts, which), 0.0, 1).gram_columns(np.arange(12))
     assert parts.passes == 1
 
 
@@ -124,6 +132,7 @@ def test_bits_of_panels_do_not_depend_on_layout_block_or_threads(rng):
     turned = make_part(np.asfortranarray(X), rows, y, None, True, 2)
     np.testing.assert_array_equal(make_engine(turned, 0.0, 2).gram_columns(np.arange(16)), expected)
     for width in (1, 2, 3, 4, 5, 7):
+        part = make_part(X, rows, y, None, True, 1)
         some = make_engine(part, 0.0, 1).gram_columns(np.arange(width))
         np.testing.assert_array_equal(some, expected[:width])
 
@@ -139,10 +148,11 @@ def test_columns_of_panels_that_can_not_be_squared(rng):
 def test_an_error_on_rows_held_out(rng):
     X, y = rng.normal(size=(30, 4)) + 1e8, rng.normal(size=30)
     w = rng.random(30)
-    tables = [make_part(X, rows, y[rows], w[rows], True, 1) for rows in np.split(np.arange(30), 3)]
-    held_out = _core.held_out(tables, np.array([2, 0, 0]), np.array([5, 1, 9]))
+    columns = [copy_rows(X, rows) for rows in np.split(np.arange(30), 3)]
     rows = np.array([25, 1, 9])
-    design = _core.pooled_design(_core.make_parts(tables, 1e9), np.arange(3))
+    where = np.array([2, 0, 0]), np.array([5, 1, 9])
+    held_out = _core.held_out(columns, *where, y[rows], w[rows])
+    design = make_design(X, y, w, True, 1)
     support, beta = np.array([1, 3]), np.array([0.5, -2.0])
     Z = (X[np.ix_(rows, support)] - design.mean[support]) * design.inverse_scale[support]
     expected = np.average((y[rows] - design.mean_y - Z @ beta) ** 2, weights=w[rows])
@@ -158,9 +168,9 @@ def test_columns_dropped_for_others_of_the_same_call_are_not_lost(rng):
         for rows in (slice(0, 20), slice(20, 40), slice(40, 60))
     ]
     which = np.arange(3)
-    whole = make_engine(_core.pooled_design(_core.make_parts(designs, 1e9), which), 0.0, 1)
+    whole = make_engine(pool(_core.make_parts(designs, 1e9), which), 0.0, 1)
     # Room for one pass of sixteen columns, and no engine keeps any
-    tight = make_engine(_core.pooled_design(_core.make_parts(designs, 0.0), which), 0.0, 1, 0.0)
+    tight = make_engine(pool(_core.make_parts(designs, 0.0), which, 0.0), 0.0, 1)
     for _ in range(40):
         asked = rng.permutation(p)[: rng.integers(1, 17)]
         np.testing.assert_array_equal(tight.gram_columns(asked), whole.gram_columns(asked))

@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from ellzero import _core
+from ellzero._engine import make_design
 
 N, P = 12, 4
 NOISE, NU, TAU_SCALE = (4.0, 4.0), (4.0, 2.0), 0.5
@@ -23,7 +24,7 @@ def fixed_design():
 
 
 def design_of(Z, y):
-    return _core.dense_design(Z, y, None, False, 1)
+    return make_design(Z, y, None, False, 1)
 
 
 def make_prior(kind):

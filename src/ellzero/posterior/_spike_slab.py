@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SpikeSlabRegressor"]
 
-_CACHE_BYTES = 1e9
 _SLABS = {"gaussian", "laplace", "zellner", "boom"}
 
 
@@ -336,7 +335,6 @@ class SpikeSlabRegressor(PosteriorRegressor):
             self.n_draws,
             self.thin,
             self.solver_ == "tempered",
-            _CACHE_BYTES,
             workers,
             draw_printer("SpikeSlabRegressor", total, self.verbose),
         )

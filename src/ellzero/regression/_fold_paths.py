@@ -15,8 +15,6 @@ from ellzero.regression._hull import Hull
 
 __all__ = ["FoldModels", "FoldSearch"]
 
-_CACHE_BYTES = 1e9
-
 
 class FoldModels(NamedTuple):
     """What one fold has found."""
@@ -64,7 +62,6 @@ class FoldSearch:
             self.solver == "sbr",
             self._ridge,
             self._forced,
-            _CACHE_BYTES,
             workers,
             self._threads if parts is not None else max(1, self._threads // workers),
         )

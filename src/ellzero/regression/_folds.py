@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
-from ellzero._engine import make_design, make_part
+from ellzero._engine import CACHE_BYTES, copy_rows, make_columns, make_design_on
 
 __all__ = ["Data", "Fold", "LearnedFolds", "SharedFolds", "make_folds"]
 
@@ -18,7 +18,6 @@ _Integers = NDArray[np.int64]
 _Splits = list[tuple[_Integers, _Integers]]
 # More parts than this and adding them up costs more than passes over X of the folds' own.
 _MOST_PARTS = 32
-_CACHE_BYTES = 1e9
 # Designs of folds that share nothing are kept in memory together up to this size.
 _DESIGN_BYTES = 1e9
 
@@ -34,20 +33,42 @@ class Data(NamedTuple):
 
     def rows(self, which: _Integers) -> Data:
         """Return the same for some of the rows."""
-        weight = None if self.sample_weight is None else self.sample_weight[which]
-        return self._replace(X=self.X[which], y=self.y[which], sample_weight=weight)
+        y, weight = self._targets(which)
+        return self._replace(X=self.X[which], y=y, sample_weight=weight)
 
-    def design(self) -> _core.Design:
-        """Return the design of all rows."""
-        X = self.X if isinstance(self.X, np.ndarray) else self.X.tocsc()
-        return make_design(X, self.y, self.sample_weight, self.fit_intercept, self.threads)
+    def columns(self) -> _core.Columns:
+        """Return the columns of all rows."""
+        return make_columns(self.X if isinstance(self.X, np.ndarray) else self.X.tocsc())
 
-    def part(self, which: _Integers) -> _core.Design:
-        """Return the design of some of the rows, few of many."""
-        if not isinstance(self.X, np.ndarray):
-            return self.rows(which).design()
+    def columns_of(self, which: _Integers) -> _core.Columns:
+        """Return the columns of some of the rows, few of many."""
+        if isinstance(self.X, np.ndarray):
+            return copy_rows(self.X, which)
+        return make_columns(self.X[which].tocsc())
+
+    def design(self, columns: _core.Columns | None = None) -> _core.Design:
+        """Return the design of all rows, on their columns if these are at hand."""
+        columns = self.columns() if columns is None else columns
+        return make_design_on(columns, self.y, self.sample_weight, self.fit_intercept, self.threads)
+
+    def design_of(self, which: _Integers, columns: _core.Columns) -> _core.Design:
+        """Return the design of some of the rows, on their columns."""
+        y, weight = self._targets(which)
+        return make_design_on(columns, y, weight, self.fit_intercept, self.threads)
+
+    def held_out(
+        self,
+        which: _Integers,
+        columns: list[_core.Columns],
+        part_of: _Integers,
+        place: _Integers,
+    ) -> _core.HeldOut:
+        """Return rows to be judged by; each is in a place in one of several tables."""
+        return _core.held_out(columns, part_of, place, *self._targets(which))
+
+    def _targets(self, which: _Integers) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
         weight = None if self.sample_weight is None else self.sample_weight[which]
-        return make_part(self.X, which, self.y[which], weight, self.fit_intercept, self.threads)
+        return self.y[which], weight
 
 
 class Fold(NamedTuple):
@@ -60,7 +81,8 @@ class Fold(NamedTuple):
 class _Parts(NamedTuple):
     """Rows that are in the training sets of the same folds, part by part."""
 
-    tables: list[_core.Design]
+    data: Data
+    columns: list[_core.Columns]
     core: _core.Parts
     trained_on: NDArray[np.bool_]  # by part and split
     part_of: _Integers  # by row
@@ -68,8 +90,13 @@ class _Parts(NamedTuple):
 
     def fold(self, trained_on: NDArray[np.bool_], test: _Integers) -> Fold:
         """Return the fold that trains on some of the parts."""
-        design = _core.pooled_design(self.core, np.flatnonzero(trained_on))
-        return Fold(design, _core.held_out(self.tables, self.part_of[test], self.place[test]))
+        design = self.pool(np.flatnonzero(trained_on))
+        part_of, place = self.part_of[test], self.place[test]
+        return Fold(design, self.data.held_out(test, self.columns, part_of, place))
+
+    def pool(self, which: _Integers) -> _core.Design:
+        """Return the design of some parts together."""
+        return _core.pooled_quadratic(self.core, which, CACHE_BYTES)
 
 
 class SharedFolds(NamedTuple):
@@ -160,9 +187,10 @@ class LearnedFolds:
         self.least_weight = min(float(counted[train].sum()) for train, _ in self._splits)
 
     def _fold(self, train: _Integers, test: _Integers) -> Fold:
-        data, held_out = self._make(train, test)
+        data, others = self._make(train, test)
         rows = np.arange(len(test))
-        return Fold(data.design(), _core.held_out([held_out.design()], np.zeros_like(rows), rows))
+        held_out = others.held_out(rows, [others.columns()], np.zeros_like(rows), rows)
+        return Fold(data.design(), held_out)
 
     def batches(self) -> list[Callable[[], list[Fold]]]:
         """Return what makes the folds, those together that are searched together."""
@@ -185,14 +213,17 @@ def make_folds(data: Data, splits: _Splits) -> SharedFolds:
     parts = _make_parts(data, splits)
     folds: list[Fold | None]
     if parts is None:
-        whole = data.design()
-        nowhere = np.zeros(len(data.y), dtype=np.int64)
+        columns = data.columns()
+        whole = data.design(columns)
         folds = [
-            Fold(data.rows(train).design(), _core.held_out([whole], nowhere[: len(test)], test))
+            Fold(
+                data.rows(train).design(),
+                data.held_out(test, [columns], np.zeros(len(test), dtype=np.int64), test),
+            )
             for train, test in splits
         ]
     else:
-        whole = _core.pooled_design(parts.core, np.arange(len(parts.tables)))
+        whole = parts.pool(np.arange(len(parts.columns)))
         folds = [
             parts.fold(which, test)
             for which, (_, test) in zip(parts.trained_on.T, splits, strict=True)
@@ -221,7 +252,9 @@ def _make_parts(data: Data, splits: _Splits) -> _Parts | None:
         place[which] = np.arange(len(which))
     # Where the numbers of a part alone are too small to be squared, whole folds may be fine.
     with contextlib.suppress(ValueError):
-        tables = [data.part(which) for which in rows]
-        core = _core.make_parts(tables, _CACHE_BYTES)
-        return _Parts(tables, core, np.ascontiguousarray(member[:, first].T), part_of, place)
+        columns = [data.columns_of(which) for which in rows]
+        designs = [data.design_of(*part) for part in zip(rows, columns, strict=True)]
+        core = _core.make_parts(designs, CACHE_BYTES)
+        trained_on = np.ascontiguousarray(member[:, first].T)
+        return _Parts(data, columns, core, trained_on, part_of, place)
     return None

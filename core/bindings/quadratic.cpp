@@ -1,0 +1,109 @@
+// Quadratics as Python sees them: of rows, of pools of parts, of ready-made statistics.
+#include "bindings/bindings.hpp"
+#include "data/pooled_quadratic.hpp"
+#include "data/row_quadratic.hpp"
+#include "data/statistics_quadratic.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/unique_ptr.h>
+
+#include <optional>
+#include <string>
+
+namespace ellzero {
+namespace {
+
+using QuadraticPointer = std::unique_ptr<Quadratic>;
+using Weights = std::optional<Vector<double>>;
+
+// What is out of range is told in the user's words.
+template <class Make>
+QuadraticPointer make_quadratic(int threads, Make&& make) {
+  PythonInterrupt interrupt;
+  const Context context{threads, &interrupt};
+  try {
+    return run_released(interrupt, [&]() -> QuadraticPointer { return make(context); });
+  } catch (const ColumnOverflow& error) {
+    throw nb::value_error(("X: the values of column " + std::to_string(error.column) +
+                           " are too large to be squared and summed; rescale it.")
+                              .c_str());
+  } catch (const ResponseOutOfRange& error) {
+    throw nb::value_error(error.too_large ? "y: its values, or their weights, are too large to be "
+                                            "squared and summed; rescale them."
+                                          : "y: its values, or their weights, are too small to be "
+                                            "squared and summed; rescale them.");
+  }
+}
+
+QuadraticPointer row_quadratic(const Columns& columns, const Vector<double>& y,
+                               const Weights& weights, bool centred, double cache_bytes,
+                               int threads) {
+  require(
+      columns.rows() == static_cast<Index>(y.size()) && (!weights || weights->size() == y.size()),
+      "as many rows of X as of y and of weights");
+  return make_quadratic(threads, [&](const Context& context) {
+    return std::make_unique<RowQuadratic>(columns, y.data(), weights ? weights->data() : nullptr,
+                                          centred, cache_bytes, context);
+  });
+}
+
+QuadraticPointer statistics_quadratic(const Matrix<double>& xx, const Vector<double>& xy, double yy,
+                                      const Vector<double>& mean_x, double mean_y, double weight,
+                                      double cache_bytes) {
+  require(xx.shape(0) == xx.shape(1) && xx.shape(0) == xy.size() && xx.shape(0) == mean_x.size(),
+          "as many rows and columns of products as columns");
+  const Strided<double> view{xx.data(), static_cast<Index>(xx.stride(0)),
+                             static_cast<Index>(xx.stride(1))};
+  const Statistics statistics{view, xy.data(), yy, mean_x.data(), mean_y, weight};
+  return make_quadratic(1, [&](const Context&) {
+    return std::make_unique<StatisticsQuadratic>(statistics, xx.shape(0), cache_bytes);
+  });
+}
+
+std::unique_ptr<Parts> make_parts(const nb::list& quadratics, double memory_bound) {
+  require(nb::len(quadratics) > 0, "at least one part");
+  std::vector<const Quadratic*> parts;
+  for (nb::handle part : quadratics) {
+    parts.push_back(nb::cast<const Quadratic*>(part));
+    require(parts.back()->columns() == parts[0]->columns(), "as many columns in every part");
+  }
+  return std::make_unique<Parts>(std::move(parts), memory_bound);
+}
+
+QuadraticPointer pooled_quadratic(Parts& parts, const Vector<Index>& which, double cache_bytes) {
+  const std::vector<Index> chosen(which.data(), which.data() + which.size());
+  require(!chosen.empty(), "at least one part");
+  for (const Index b : chosen) require(b >= 0 && b < parts.count(), "no such part");
+  return make_quadratic(1, [&](const Context&) {
+    return std::make_unique<PooledQuadratic>(parts, chosen, cache_bytes);
+  });
+}
+
+}  // namespace
+
+void bind_quadratic(nb::module_& m) {
+  nb::class_<Quadratic>(m, "Design")
+      .def_prop_ro("columns", &Quadratic::columns)
+      .def_prop_ro("mean", [](const Quadratic& q) { return to_array(q.mean); })
+      .def_prop_ro("inverse_scale", [](const Quadratic& q) { return to_array(q.inverse_scale); })
+      .def_prop_ro("zy", [](const Quadratic& q) { return to_array(q.zy); })
+      .def_ro("yy", &Quadratic::yy)
+      .def_ro("mean_y", &Quadratic::mean_y)
+      .def_ro("weight", &Quadratic::weight)
+      .def_prop_ro("columns_made", [](const Quadratic& q) { return q.cache().columns_made(); })
+      .def_prop_ro("columns_held", [](const Quadratic& q) { return q.cache().columns_held(); })
+      .def_prop_ro("passes", [](const Quadratic& q) { return q.cache().passes(); });
+  m.def("row_quadratic", &row_quadratic, nb::arg("columns"), nb::arg("y").noconvert(),
+        nb::arg("weights").noconvert().none(), nb::arg("centred"), nb::arg("cache_bytes"),
+        nb::arg("threads"), nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
+  m.def("statistics_quadratic", &statistics_quadratic, nb::arg("xx").noconvert(),
+        nb::arg("xy").noconvert(), nb::arg("yy"), nb::arg("mean_x").noconvert(), nb::arg("mean_y"),
+        nb::arg("weight"), nb::arg("cache_bytes"), nb::keep_alive<0, 1>());
+  nb::class_<Parts>(m, "Parts").def_prop_ro("passes", &Parts::passes);
+  m.def("make_parts", &make_parts, nb::arg("quadratics"), nb::arg("memory_bound"),
+        nb::keep_alive<0, 1>());
+  m.def("pooled_quadratic", &pooled_quadratic, nb::arg("parts"), nb::arg("which").noconvert(),
+        nb::arg("cache_bytes"), nb::keep_alive<0, 1>());
+}
+
+}  // namespace ellzero

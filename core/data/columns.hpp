@@ -1,0 +1,95 @@
+// The columns of X as they lie, wherever and however that is. They know nothing of y, of weights,
+// of centring or of scaling: these are arguments. With root weights sqrt(w), means m and inverse
+// scales f,
+//
+//   Z = diag(sqrt(w)) (X - 1 m') diag(f)
+//
+// and the product Z'V, for any V that can be read a stretch of rows at a time, is what a pass over
+// X makes. A new kind of columns is a class that implements the five functions below.
+#pragma once
+
+#include <functional>
+#include <limits>
+
+#include "base/kernels.hpp"
+#include "base/parallel.hpp"
+#include "data/scaled_moments.hpp"
+
+namespace ellzero {
+
+// What makes Z of X.
+struct Standardisation {
+  const double* mean;           // per column
+  const double* inverse_scale;  // per column
+  const double* root_weight;    // per row; null: all ones
+
+  const double* root_weight_at(Index row) const {
+    return root_weight ? root_weight + row : nullptr;
+  }
+};
+
+// The V of a product: a few vectors, at most kBlockColumns, of one entry per row of X. They need
+// not be in memory; several threads read them at once.
+class Operand {
+ public:
+  virtual ~Operand() = default;
+  Index width() const { return width_; }
+  // out[r] = V(row + r, b)
+  virtual void read(Index b, Index row, Index rows, double* out) const = 0;
+
+ protected:
+  explicit Operand(Index width) : width_(width) {}
+
+ private:
+  Index width_;
+};
+
+class Columns {
+ public:
+  virtual ~Columns() = default;
+  Columns(const Columns&) = delete;
+  Columns& operator=(const Columns&) = delete;
+
+  Index rows() const { return rows_; }
+  Index columns() const { return columns_; }
+
+  // Numbers that a pass over X reads.
+  virtual double entries() const = 0;
+
+  // out[r] = X(row + r, j)
+  virtual void read(Index j, Index row, Index rows, double* out) const = 0;
+  // out[r] = X(which[r], j)
+  virtual void read_rows(Index j, const Index* which, Index count, double* out) const = 0;
+
+  // out[b] = Z'V(:, b). The bits of an entry depend on its column of X and its column of V alone.
+  virtual void products(const Standardisation& standardisation, const Operand& v,
+                        double* const* out, const Context& context) const = 0;
+
+  // Hands the moments of every column, against the response and with its weights, to take(j,
+  // moments), from several threads.
+  using TakeMoments = std::function<void(Index, const ScaledMoments&)>;
+  virtual void take_moments(const Response& response, const TakeMoments& take,
+                            const Context& context) const = 0;
+
+ protected:
+  Columns(Index rows, Index columns) : rows_(rows), columns_(columns) {}
+
+  // Starting a thread costs as much as some hundred thousand multiplications.
+  Context worth_sharing(Index width, Context context) const {
+    if (entries() * static_cast<double>(4 + width) < 4e6) context.threads = 1;
+    return context;
+  }
+
+  // Of column j, of which these are the moments as it lies: divided by a power of two if need be.
+  ScaledMoments safe_moments(Index j, const Moments& plain, const Response& response) const {
+    if (squares_are_safe(plain.xx)) return {plain, 0};
+    std::vector<double> column(rows_);
+    read(j, 0, rows_, column.data());
+    return rescaled_moments(std::move(column), response);
+  }
+
+  const Index rows_;
+  const Index columns_;
+};
+
+}  // namespace ellzero

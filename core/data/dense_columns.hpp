@@ -1,0 +1,193 @@
+// A dense X, float64 or float32, in any layout, never copied: a tile at a time is centred and
+// brought into one layout, and all sums are in float64.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include "data/columns.hpp"
+
+namespace ellzero {
+
+template <class T>
+class DenseColumns final : public Columns {
+ public:
+  DenseColumns(const Strided<T>& x, Index rows, Index columns) : Columns(rows, columns), x_(x) {}
+
+  double entries() const override {
+    return static_cast<double>(rows_) * static_cast<double>(columns_);
+  }
+
+  void read(Index j, Index row, Index rows, double* out) const override {
+    for (Index r = 0; r < rows; ++r) out[r] = static_cast<double>(*x_.at(row + r, j));
+  }
+
+  void read_rows(Index j, const Index* which, Index count, double* out) const override {
+    for (Index r = 0; r < count; ++r) out[r] = static_cast<double>(*x_.at(which[r], j));
+  }
+
+  void products(const Standardisation& standardisation, const Operand& v, double* const* out,
+                const Context& context) const override {
+    for (Index b = 0; b < v.width(); ++b) std::fill(out[b], out[b] + columns_, 0.0);
+    if (v.width() <= kUnpackedColumns && (x_.row_stride == 1 || x_.column_stride == 1)) {
+      add_few_products(standardisation, v, out, context);
+    } else {
+      add_products(standardisation, v, out, context);
+    }
+    const double* inverse_scale = standardisation.inverse_scale;
+    for (Index b = 0; b < v.width(); ++b) {
+      for (Index i = 0; i < columns_; ++i) out[b][i] *= inverse_scale[i];
+    }
+  }
+
+  void take_moments(const Response& response, const TakeMoments& take,
+                    const Context& context) const override {
+    parallel_ranges(panels(), worth_sharing(1, context), [&](Index begin, Index end, auto poll) {
+      const auto tile = std::make_unique<Tile>();  // too large for some stacks
+      std::vector<Moments> total(kTileColumns);
+      for (Index panel = begin; panel < end; ++panel) {
+        if (poll()) return;
+        const Index first = panel * kTileColumns, count = panel_width(panel);
+        add_moments(first, count, response, *tile, total.data());
+        for (Index j = 0; j < count; ++j) {
+          take(first + j, safe_moments(first + j, total[j], response));
+        }
+      }
+    });
+  }
+
+ private:
+  Index panels() const { return (columns_ + kTileColumns - 1) / kTileColumns; }
+  Index panel_width(Index panel) const {
+    return std::min(kTileColumns, columns_ - panel * kTileColumns);
+  }
+  Strided<T> x_at(Index row, Index column) const {
+    return {x_.at(row, column), x_.row_stride, x_.column_stride};
+  }
+
+  // The v of kernels.hpp: a stretch of rows of every column of V, and zeros up to the next multiple
+  // of four columns and of kLanes rows.
+  void pack_operand(const Operand& v, Index row, double* out) const {
+    const Index rows = std::min(kTileRows, rows_ - row), padded = round_up(rows, kLanes);
+    for (Index b = 0; b < round_up(v.width(), 4); ++b) {
+      double* target = out + b * kTileStride;
+      const Index filled = b < v.width() ? rows : 0;
+      if (filled > 0) v.read(b, row, rows, target);
+      std::fill(target + filled, target + padded, 0.0);
+    }
+  }
+
+  // out[b](i) += x_i'v_b with x_i centred and weighted, not scaled.
+  void add_products(const Standardisation& standardisation, const Operand& operand,
+                    double* const* out, const Context& context) const {
+    const Index width = round_up(operand.width(), 4);
+    const auto work = [&](Index begin, Index end, auto poll) {
+      const auto tile = std::make_unique<Tile>();
+      // Whoever reads X along its columns does well to stay in a panel for many rows; whoever reads
+      // it along its rows, to go through all panels first.
+      const Index stretches = x_.row_stride == 1 ? 8 : 1;
+      const Index v_size = width * kTileStride;
+      std::vector<double> v(std::min(stretches * kTileRows, round_up(rows_, kTileRows)) /
+                            kTileRows * v_size);
+      std::vector<double*> target(width, nullptr);
+      for (Index top = 0; top < rows_; top += stretches * kTileRows) {
+        const Index bottom = std::min(rows_, top + stretches * kTileRows);
+        const auto v_at = [&](Index row) { return v.data() + (row - top) / kTileRows * v_size; };
+        for (Index row = top; row < bottom; row += kTileRows) pack_operand(operand, row, v_at(row));
+        for (Index panel = begin; panel < end; ++panel) {
+          if (poll()) return;
+          const Index first = panel * kTileColumns, columns = panel_width(panel);
+          for (Index b = 0; b < operand.width(); ++b) target[b] = out[b] + first;
+          for (Index row = top; row < bottom; row += kTileRows) {
+            const Index rows = std::min(kTileRows, rows_ - row);
+            pack(x_at(row, first), rows, columns, standardisation.mean + first,
+                 standardisation.root_weight_at(row), *tile);
+            const bool stay = row + kTileRows < bottom;
+            multiply(*tile, columns, v_at(row), width, round_up(rows, kLanes),
+                     stay ? upcoming(row + kTileRows, first) : upcoming(top, first + columns),
+                     target.data());
+          }
+        }
+      }
+    };
+    parallel_ranges(panels(), worth_sharing(operand.width(), context), work);
+  }
+
+  // The same for at most kUnpackedColumns columns of V.
+  void add_few_products(const Standardisation& standardisation, const Operand& operand,
+                        double* const* out, const Context& context) const {
+    const Index width = operand.width();
+    const auto work = [&](Index begin, Index end, auto poll) {
+      const Index last = std::min(columns_, end * kTileColumns);
+      // A few columns from top to bottom, or all columns of a stretch of rows: as they lie.
+      const bool upright = x_.row_stride == 1;
+      const Index step = upright ? 3 : columns_;
+      const Index stretches = upright ? 8 : 1;
+      std::vector<double> v(width * stretches * kTileRows);
+      const double* v_at[kUnpackedColumns];
+      double* target[kUnpackedColumns];
+      for (Index top = 0; top < rows_; top += stretches * kTileRows) {
+        const Index bottom = std::min(rows_, top + stretches * kTileRows);
+        for (Index b = 0; b < width; ++b) {
+          operand.read(b, top, bottom - top, v.data() + b * stretches * kTileRows);
+        }
+        for (Index first = begin * kTileColumns; first < last; first += step) {
+          if (first % kTileColumns == 0 && poll()) return;
+          for (Index row = top; row < bottom; row += kTileRows) {
+            for (Index b = 0; b < width; ++b) {
+              v_at[b] = v.data() + b * stretches * kTileRows + (row - top);
+              target[b] = out[b] + first;
+            }
+            multiply_unpacked(x_at(row, first), std::min(kTileRows, rows_ - row),
+                              std::min(step, last - first), standardisation.mean + first,
+                              standardisation.root_weight_at(row), v_at, width, target);
+          }
+        }
+      }
+    };
+    parallel_ranges(panels(), worth_sharing(width, context), work);
+  }
+
+  // The tile that will be packed next begins at this row and column, if there is one.
+  Upcoming upcoming(Index row, Index first) const {
+    if (row >= rows_ || first >= columns_) return {};
+    const Index size = static_cast<Index>(sizeof(T));
+    const Index rows = std::min(kTileRows, rows_ - row);
+    const Index width = std::min(kTileColumns, columns_ - first);
+    const char* begin = reinterpret_cast<const char*>(x_.at(row, first));
+    if (x_.row_stride == 1) return {begin, rows * size, x_.column_stride * size, width};
+    if (x_.column_stride == 1) return {begin, width * size, x_.row_stride * size, rows};
+    return {};
+  }
+
+  // total = moments of columns first .. first + count
+  void add_moments(Index first, Index count, const Response& response, Tile& tile,
+                   Moments* total) const {
+    std::fill(total, total + count, Moments());
+    if constexpr (std::is_same_v<T, double>) {
+      if (x_.row_stride == 1) {  // nothing to bring into order
+        for (Index j = 0; j < count; ++j) {
+          const double* column = x_.at(0, first + j);
+          for (const Stretch& over : response.stretches()) {
+            total[j].merge(moments(column, over));
+            column += over.rows;
+          }
+        }
+        return;
+      }
+    }
+    const std::vector<double> shift(count, 0.0);
+    Index row = 0;
+    for (const Stretch& over : response.stretches()) {
+      pack(x_at(row, first), over.rows, count, shift.data(), nullptr, tile);
+      for (Index j = 0; j < count; ++j) total[j].merge(moments(tile.column(j), over));
+      row += over.rows;
+    }
+  }
+
+  const Strided<T> x_;
+};
+
+}  // namespace ellzero

@@ -1,0 +1,142 @@
+// The quadratic of the rows of several parts taken together, as the training rows of a
+// cross-validation are.
+//
+// Every part b of the rows gives, with s its norms, m its means and W its weight, the products of
+// deviations from its own means, C_b = s_b s_b' o G_b. With M the mean of the rows pooled,
+//
+//   sum of products of deviations = sum over b of C_b + W_b (m_b - M)(m_b - M)'
+//
+// Nothing is subtracted from a total, so a part left out leaves no trace, whatever outlier is in
+// it. A column of all the C_b costs one pass over X, and serves every pool of parts.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "data/parts.hpp"
+
+namespace ellzero {
+
+class PooledQuadratic final : public Quadratic {
+ public:
+  // The parts that `which` says; it says each at most once.
+  PooledQuadratic(Parts& parts, std::vector<Index> which, double cache_bytes)
+      : Quadratic(prepare_pool(chosen(parts, which)), cache_bytes),
+        parts_(parts),
+        which_(std::move(which)),
+        ratio_(columns(), 0.0),
+        deviation_(which_.size() * columns(), 0.0) {
+    const Index p = columns();
+    for (Index j = 0; j < p; ++j) {
+      if (inverse_scale[j] > 0 && parts_.unit(j) > 0) ratio_[j] = inverse_scale[j] / parts_.unit(j);
+    }
+    const std::vector<const Quadratic*> pool = chosen(parts_, which_);
+    for (std::size_t b = 0; b < pool.size(); ++b) {
+      for (Index j = 0; j < p; ++j) {
+        if (ratio_[j] > 0) deviation_[b * p + j] = (pool[b]->mean[j] - mean[j]) * parts_.unit(j);
+      }
+    }
+  }
+
+  void gram_columns(const Index* which, Index count, double* const* out,
+                    const Context& context) const override {
+    const Index p = columns();
+    const std::vector<Parts::Products> products = parts_.products(which, count, context);
+    const Index parts = static_cast<Index>(which_.size());
+    std::vector<const double*> inside(parts), between(parts);
+    std::vector<double> factor(parts);
+    for (Index i = 0; i < count; ++i) {
+      const Index j = which[i];
+      for (Index b = 0; b < parts; ++b) {
+        inside[b] = products[i].get() + which_[b] * p;
+        between[b] = deviation_.data() + b * p;
+        factor[b] = parts_.all()[which_[b]]->weight * between[b][j];
+      }
+      pool(inside.data(), between.data(), factor.data(), parts, ratio_.data(), ratio_[j], p,
+           out[i]);
+    }
+  }
+
+  void cross_products(const Index* which, Index count, double* out) const override {
+    const Index p = columns();
+    std::fill(out, out + count * count, 0.0);
+    std::vector<double> inside(count * count);
+    for (std::size_t part = 0; part < which_.size(); ++part) {
+      const Quadratic& quadratic = *parts_.all()[which_[part]];
+      const double *share = parts_.share(which_[part]), *between = deviation_.data() + part * p;
+      quadratic.cross_products(which, count, inside.data());
+      for (Index a = 0; a < count; ++a) {
+        for (Index b = 0; b < count; ++b) {
+          out[a * count + b] += inside[a * count + b] * share[which[a]] * share[which[b]] +
+                                quadratic.weight * between[which[a]] * between[which[b]];
+        }
+      }
+    }
+    for (Index a = 0; a < count; ++a) {
+      for (Index b = 0; b < count; ++b) out[a * count + b] *= ratio_[which[a]] * ratio_[which[b]];
+    }
+  }
+
+  double entries() const override { return parts_.entries(); }
+
+  double residual_products(const std::vector<Index>& support, const double* beta, double* products,
+                           const Context& context) const override {
+    const Index k = static_cast<Index>(support.size()), p = columns();
+    std::fill(products, products + k, 0.0);
+    std::vector<double> own(k), inside(k);
+    double rss = 0;
+    for (std::size_t part = 0; part < which_.size(); ++part) {
+      const Quadratic& quadratic = *parts_.all()[which_[part]];
+      const double *share = parts_.share(which_[part]), *between = deviation_.data() + part * p;
+      double shift = quadratic.mean_y - mean_y;
+      for (Index s = 0; s < k; ++s) {
+        const double of_unit = beta[s] * ratio_[support[s]];
+        own[s] = of_unit * share[support[s]];
+        shift -= of_unit * between[support[s]];
+      }
+      rss += quadratic.residual_products(support, own.data(), inside.data(), context) +
+             quadratic.weight * shift * shift;
+      for (Index s = 0; s < k; ++s) {
+        products[s] += ratio_[support[s]] * (inside[s] * share[support[s]] +
+                                             quadratic.weight * shift * between[support[s]]);
+      }
+    }
+    return rss;
+  }
+
+ private:
+  static std::vector<const Quadratic*> chosen(const Parts& parts, const std::vector<Index>& which) {
+    std::vector<const Quadratic*> out;
+    for (const Index b : which) out.push_back(parts.all()[b]);
+    return out;
+  }
+
+  static Preparation prepare_pool(const std::vector<const Quadratic*>& pool) {
+    Moments response;
+    for (const Quadratic* part : pool) {
+      Moments m;
+      m.weight = part->weight;
+      m.mean_x = part->mean_y;
+      m.xx = part->yy;
+      response.merge(m);
+    }
+    const double weight = response.weight, mean_y = response.mean_x;
+    const double rounding = 8 * std::numeric_limits<double>::epsilon() * std::fabs(mean_y);
+    const double yy = std::sqrt(response.xx) > rounding * std::sqrt(weight) ? response.xx : 0;
+    if (!std::isfinite(yy)) throw ResponseOutOfRange(true);
+    const Index p = pool[0]->columns();
+    Preparation out(p, weight, mean_y, yy);
+    const PooledMoments moments(pool);
+    for (Index j = 0; j < p; ++j) out.set_column(j, moments.of(pool, j));
+    return out;
+  }
+
+  Parts& parts_;
+  const std::vector<Index> which_;
+  std::vector<double> ratio_;      // the norm over all parts over that of this pool
+  std::vector<double> deviation_;  // by part and column: m_b - M, in norms over all parts
+};
+
+}  // namespace ellzero

@@ -1,0 +1,57 @@
+// Z and y, row by row: columns of X seen through their preparation.
+#pragma once
+
+#include "data/columns.hpp"
+
+namespace ellzero {
+
+class PreparedColumns {
+ public:
+  // All are kept by the caller for as long as this lives.
+  PreparedColumns(const Columns& columns, const Standardisation& standardisation,
+                  const double* response)
+      : columns_(columns), standardisation_(standardisation), response_(response) {}
+
+  Index rows() const { return columns_.rows(); }
+  const double* response() const { return response_; }
+
+  // out[r] = Z(row + r, j)
+  void read(Index j, Index row, Index rows, double* out) const {
+    columns_.read(j, row, rows, out);
+    const double m = standardisation_.mean[j], f = standardisation_.inverse_scale[j];
+    if (const double* root_weight = standardisation_.root_weight_at(row)) {
+      for (Index r = 0; r < rows; ++r) out[r] = (out[r] - m) * f * root_weight[r];
+    } else {
+      for (Index r = 0; r < rows; ++r) out[r] = (out[r] - m) * f;
+    }
+  }
+
+  // out[b] = Z'V(:, b)
+  void products(const Operand& v, double* const* out, const Context& context) const {
+    columns_.products(standardisation_, v, out, context);
+  }
+
+  double entries() const { return columns_.entries(); }
+
+ private:
+  const Columns& columns_;
+  const Standardisation standardisation_;
+  const double* const response_;
+};
+
+// Some columns of Z as the V of a product: Z'V is then a part of Z'Z.
+class ChosenColumns final : public Operand {
+ public:
+  ChosenColumns(const PreparedColumns& z, const Index* which, Index count)
+      : Operand(count), z_(z), which_(which) {}
+
+  void read(Index b, Index row, Index rows, double* out) const override {
+    z_.read(which_[b], row, rows, out);
+  }
+
+ private:
+  const PreparedColumns& z_;
+  const Index* const which_;
+};
+
+}  // namespace ellzero

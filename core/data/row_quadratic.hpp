@@ -1,0 +1,84 @@
+// The quadratic of rows that are at hand, whatever way their columns are stored.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "data/prepared_columns.hpp"
+#include "data/quadratic.hpp"
+
+namespace ellzero {
+
+class RowQuadratic final : public Quadratic {
+ public:
+  // The columns, y and the weights (null: all ones) are kept by the caller for as long as this
+  // lives.
+  RowQuadratic(const Columns& columns, const double* y, const double* weights, bool centred,
+               double cache_bytes, const Context& context)
+      : RowQuadratic(columns, Response(y, weights, columns.rows(), centred), cache_bytes, context) {
+  }
+
+  RowQuadratic(const Columns& columns, Response response, double cache_bytes,
+               const Context& context)
+      : Quadratic(prepare(columns, response, context), cache_bytes),
+        response_(std::move(response)),
+        z_(columns, {mean.data(), inverse_scale.data(), response_.root_weights()},
+           response_.values()) {}
+
+  void gram_columns(const Index* which, Index count, double* const* out,
+                    const Context& context) const override {
+    z_.products(ChosenColumns(z_, which, count), out, context);
+  }
+
+  void cross_products(const Index* which, Index count, double* out) const override {
+    std::vector<double> columns(count * kTileRows);
+    std::fill(out, out + count * count, 0.0);
+    for (Index row = 0; row < z_.rows(); row += kTileRows) {
+      const Index rows = std::min(kTileRows, z_.rows() - row);
+      for (Index a = 0; a < count; ++a) {
+        z_.read(which[a], row, rows, columns.data() + a * kTileRows);
+        for (Index b = 0; b <= a; ++b) {
+          out[a * count + b] +=
+              dot(columns.data() + a * kTileRows, columns.data() + b * kTileRows, rows);
+        }
+      }
+    }
+    for (Index a = 0; a < count; ++a) {
+      for (Index b = 0; b < a; ++b) out[b * count + a] = out[a * count + b];
+    }
+  }
+
+  double entries() const override { return z_.entries(); }
+
+  double residual_products(const std::vector<Index>& support, const double* beta, double* products,
+                           const Context& context) const override {
+    const Index k = static_cast<Index>(support.size());
+    const Index stride = std::min(kTileRows, z_.rows());
+    std::vector<double> columns(k * stride), residual(stride);
+    std::fill(products, products + k, 0.0);
+    double rss = 0;
+    for (Index row = 0; row < z_.rows(); row += kTileRows) {
+      context.check();
+      const Index rows = std::min(kTileRows, z_.rows() - row);
+      std::copy_n(z_.response() + row, rows, residual.data());
+      for (Index s = 0; s < k; ++s) {
+        double* column = columns.data() + s * stride;
+        z_.read(support[s], row, rows, column);
+        for (Index r = 0; r < rows; ++r) residual[r] -= beta[s] * column[r];
+      }
+      rss += dot(residual.data(), residual.data(), rows);
+      for (Index s = 0; s < k; ++s) {
+        products[s] += dot(columns.data() + s * stride, residual.data(), rows);
+      }
+    }
+    return rss;
+  }
+
+  const PreparedColumns* prepared_columns() const override { return &z_; }
+
+ private:
+  const Response response_;
+  const PreparedColumns z_;
+};
+
+}  // namespace ellzero
