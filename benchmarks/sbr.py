@@ -124,7 +124,7 @@ def distinct_entered(X, y, lam):
     engine = make_engine(make_design(X, y, None, True, 1), 0.0, 1)
     seen = set()
     for size in range(1, 400):
-        held_back = engine.sbr(lam, None, size, None)[1]
+        held_back = engine.sbr(lam, None, size, None).held_back.unit
         seen |= set(engine.members.tolist())
         if held_back < 0:
             return seen

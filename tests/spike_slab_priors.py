@@ -63,11 +63,17 @@ VARIANCES = {
 
 
 def run_chains(design, prior, starts, *, draws, warmup, thin=1, seed=0, tempered=False, threads=1):
+    schedule = _core.Schedule()
+    schedule.warmup, schedule.draws, schedule.thin = warmup, draws, thin
+    schedule.tempered = tempered
     zeros = [0.0] * design.columns
     return _core.sample_spike_slab(
-        design, prior, starts, zeros, seed, warmup, draws, thin, tempered, threads, None
+        design, prior, starts, zeros, seed=seed, schedule=schedule, threads=threads, progress=None
     )
 
 
 def enumerate_all(design, prior, draws, seed, threads):
-    return _core.enumerate_spike_slab(design, prior, [0.0] * design.columns, draws, seed, threads)
+    """Return draws and averages, the mass of every support, and the log of the evidence."""
+    zeros = [0.0] * design.columns
+    found = _core.enumerate_spike_slab(design, prior, zeros, draws, seed, threads)
+    return found.draws, found.masses, found.log_evidence

@@ -5,6 +5,7 @@
 #include "search/sbr.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 
@@ -45,51 +46,58 @@ class PythonEngine {
 Limits limits_of(const PythonEngine& e, const std::optional<Vector<bool>>& forced, Index max_size) {
   Limits limits;
   require(!forced || static_cast<Index>(forced->size()) == e.quadratic_.columns(),
-          "forced: a mask, one a column");
+          "forced: a mask, one per column");
   if (forced) limits.forced.assign(forced->data(), forced->data() + forced->size());
   limits.max_size = max_size;
   return limits;
 }
 
-nb::tuple to_tuple(const Solution& s, const Quadratic& design) {
-  const Index k = static_cast<Index>(s.support.size());
-  std::vector<double> inverse_scale(k), mean(k);
-  for (Index i = 0; i < k; ++i) {
-    inverse_scale[i] = design.inverse_scale[s.support[i]];
-    mean[i] = design.mean[s.support[i]];
+// The coefficients of one support or of several, one after the other, and what turns them into the
+// user's units.
+struct Coefficients {
+  Solution solution;
+  std::vector<double> inverse_scale, mean;
+
+  Coefficients(Solution found, const Quadratic& quadratic) : solution(std::move(found)) {
+    for (const Index j : solution.support) {
+      inverse_scale.push_back(quadratic.inverse_scale[j]);
+      mean.push_back(quadratic.mean[j]);
+    }
   }
-  return nb::make_tuple(to_array(s.support), to_array(s.beta), to_array(s.removal_cost),
-                        to_array(inverse_scale), to_array(mean), s.rss, s.ridge_energy);
+};
+
+// Those of every model of a frontier: where each begins, and its own numbers.
+struct AllCoefficients {
+  Coefficients flat;
+  std::vector<Index> begins;
+  std::vector<double> rss, ridge_energy;
+};
+
+struct SizedModel {
+  std::vector<Index> support;
+  double energy;
+};
+
+Coefficients solution(PythonEngine& e) {
+  return {e.released([&] { return e.least_squares_.solve(e.context_); }), e.quadratic_};
 }
 
-nb::tuple solution(PythonEngine& e) {
-  return to_tuple(e.released([&] { return e.least_squares_.solve(e.context_); }), e.quadratic_);
-}
-
-nb::tuple sbr(PythonEngine& e, double lam, const std::optional<Vector<bool>>& forced,
-              Index max_size, const nb::object& progress) {
+SbrRun sbr(PythonEngine& e, double lam, const std::optional<Vector<bool>>& forced, Index max_size,
+           const nb::object& progress) {
   const Limits limits = limits_of(e, forced, max_size);
-  const SbrRun run = e.released([&] {
+  return e.released([&] {
     e.least_squares_.expect_gains_above(lam);
     return run_sbr(e.least_squares_, lam, limits, e.context_, progress_of(progress));
   });
-  return nb::make_tuple(run.replacements, run.held_back.unit, run.held_back.gain, run.lam_low,
-                        run.lam_high);
 }
 
-nb::tuple path(PythonEngine& e, const std::optional<Vector<bool>>& forced, Index max_size,
-               const nb::object& progress) {
+SbrPath path(PythonEngine& e, const std::optional<Vector<bool>>& forced, Index max_size,
+             const nb::object& progress) {
   const Limits limits = limits_of(e, forced, max_size);
-  const SbrPath path = e.released([&] {
+  return e.released([&] {
     e.least_squares_.expect_gains_above(0);
     return sbr_path(e.least_squares_, limits, e.context_, progress_of(progress));
   });
-  nb::list stops;
-  for (const SbrStop& stop : path.stops) {
-    stops.append(nb::make_tuple(to_array(stop.support), stop.energy, stop.loss, stop.lam_low,
-                                stop.lam_high));
-  }
-  return nb::make_tuple(stops, path.replacements, path.next_gain, path.held_back);
 }
 
 // Leaves the engine at the given columns, less those that depend on the ones before them.
@@ -170,9 +178,8 @@ class EngineFrontier {
     });
   }
 
-  // What Engine.solution() says at every model, smallest first and one after the other, and where
-  // each begins; the engine is left at the last.
-  nb::tuple solutions() {
+  // What Engine.solution() says at every model, the smallest first; the engine is left at the last.
+  AllCoefficients solutions() {
     Solution all;
     std::vector<Index> begins{0};
     std::vector<double> rss, ridge_energy;
@@ -191,16 +198,13 @@ class EngineFrontier {
       }
       return 0;
     });
-    const nb::tuple flat = to_tuple(all, engine_.quadratic_);
-    return nb::make_tuple(to_array(begins), flat[0], flat[1], flat[2], flat[3], flat[4],
-                          to_array(rss), to_array(ridge_energy));
+    return {{std::move(all), engine_.quadratic_}, begins, rss, ridge_energy};
   }
 
-  nb::list models() const {
-    nb::list out;
+  std::vector<SizedModel> models() const {
+    std::vector<SizedModel> out;
     for (std::size_t k = frontier_.least_size(); k < frontier_.models().size(); ++k) {
-      const Frontier::Model& model = frontier_.models()[k];
-      out.append(nb::make_tuple(to_array(model.support), model.energy));
+      out.push_back({frontier_.models()[k].support, frontier_.models()[k].energy});
     }
     return out;
   }
@@ -212,9 +216,57 @@ class EngineFrontier {
   Frontier frontier_;
 };
 
+template <class T>
+void bind_columns_of(nb::class_<T>& bound, const Coefficients& (*of)(const T&)) {
+  bound.def_prop_ro("support", [of](const T& c) { return to_array(of(c).solution.support); })
+      .def_prop_ro("beta", [of](const T& c) { return to_array(of(c).solution.beta); })
+      .def_prop_ro("removal_cost",
+                   [of](const T& c) { return to_array(of(c).solution.removal_cost); })
+      .def_prop_ro("inverse_scale", [of](const T& c) { return to_array(of(c).inverse_scale); })
+      .def_prop_ro("mean", [of](const T& c) { return to_array(of(c).mean); });
+}
+
+void bind_results(nb::module_& m) {
+  nb::class_<Coefficients> one(m, "Coefficients");
+  bind_columns_of<Coefficients>(one,
+                                [](const Coefficients& c) -> const Coefficients& { return c; });
+  one.def_prop_ro("rss", [](const Coefficients& c) { return c.solution.rss; })
+      .def_prop_ro("ridge_energy", [](const Coefficients& c) { return c.solution.ridge_energy; });
+  nb::class_<AllCoefficients> all(m, "AllCoefficients");
+  bind_columns_of<AllCoefficients>(
+      all, [](const AllCoefficients& c) -> const Coefficients& { return c.flat; });
+  all.def_prop_ro("begins", [](const AllCoefficients& c) { return to_array(c.begins); })
+      .def_prop_ro("rss", [](const AllCoefficients& c) { return to_array(c.rss); })
+      .def_prop_ro("ridge_energy",
+                   [](const AllCoefficients& c) { return to_array(c.ridge_energy); });
+  nb::class_<SizedModel>(m, "SizedModel")
+      .def_prop_ro("support", [](const SizedModel& model) { return to_array(model.support); })
+      .def_ro("energy", &SizedModel::energy);
+  nb::class_<Insertion>(m, "Insertion")
+      .def_ro("unit", &Insertion::unit)
+      .def_ro("gain", &Insertion::gain);
+  nb::class_<SbrRun>(m, "SbrRun")
+      .def_ro("replacements", &SbrRun::replacements)
+      .def_ro("held_back", &SbrRun::held_back)
+      .def_ro("lam_low", &SbrRun::lam_low)
+      .def_ro("lam_high", &SbrRun::lam_high);
+  nb::class_<SbrStop>(m, "SbrStop")
+      .def_prop_ro("support", [](const SbrStop& stop) { return to_array(stop.support); })
+      .def_ro("energy", &SbrStop::energy)
+      .def_ro("loss", &SbrStop::loss)
+      .def_ro("lam_low", &SbrStop::lam_low)
+      .def_ro("lam_high", &SbrStop::lam_high);
+  nb::class_<SbrPath>(m, "SbrPath")
+      .def_ro("stops", &SbrPath::stops)
+      .def_ro("replacements", &SbrPath::replacements)
+      .def_ro("next_gain", &SbrPath::next_gain)
+      .def_ro("held_back", &SbrPath::held_back);
+}
+
 }  // namespace
 
 void bind_engine(nb::module_& m) {
+  bind_results(m);
   m.attr("SPAN") = LeastSquares::kSpan;
   nb::class_<PythonEngine>(m, "Engine")
       .def(nb::init<const Quadratic&, const Vector<double>&, int>(), nb::arg("design"),
@@ -232,12 +284,23 @@ void bind_engine(nb::module_& m) {
       .def("refresh", [](PythonEngine& e) { e.least_squares_.refresh(); })
       .def("move_to", &move_to, nb::arg("target").noconvert())
       .def("start_at", &start_at, nb::arg("target").noconvert())
+      .def("exclude",
+           [](PythonEngine& e, Index j) {
+             e.require_column(j);
+             e.least_squares_.exclude(j);
+           })
+      .def("allow",
+           [](PythonEngine& e, Index j) {
+             e.require_column(j);
+             e.least_squares_.allow(j);
+           })
       .def("drop_unused_columns", [](PythonEngine& e) { e.quadratic_.cache().clear(); })
       .def("gram_columns", &gram_columns, nb::arg("which").noconvert())
       .def_prop_ro("members",
                    [](const PythonEngine& e) { return to_array(e.least_squares_.members()); })
       .def_prop_ro("beta", [](const PythonEngine& e) { return to_array(e.least_squares_.beta()); })
       .def_prop_ro("energy", [](const PythonEngine& e) { return e.least_squares_.energy(); })
+      .def_prop_ro("rounding", [](const PythonEngine& e) { return e.least_squares_.rounding(); })
       .def_prop_ro("log_determinant",
                    [](const PythonEngine& e) { return e.least_squares_.log_determinant(); })
       .def_prop_ro("c", [](const PythonEngine& e) { return to_array(e.least_squares_.c()); })

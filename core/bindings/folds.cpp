@@ -5,6 +5,7 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 
@@ -49,6 +50,15 @@ double error_of(const HeldOut& held_out, const Quadratic& design, const Vector<I
   return held_out.errors(design, {model}, Context())[0];
 }
 
+// What one fold has found: where each model begins among the columns, its energy and its error.
+struct FoldModels {
+  std::vector<Index> begins{0}, support;
+  std::vector<double> energies, errors;
+  double next_gain = 0;      // of a frontier: what one more variable would gain in the largest
+  std::vector<double> lows;  // of SBR: the least lam that each is the solution at
+  double rounding = 0;       // what energies differ by through rounding
+};
+
 class PythonFolds {
  public:
   PythonFolds(const nb::list& designs, const nb::list& held_out, Parts* parts, bool sbr,
@@ -83,22 +93,21 @@ class PythonFolds {
     });
   }
 
-  // For every fold: where each model begins among the columns that follow, the columns, energies
-  // and errors of the models, what one more variable would gain, and the lows of SBR.
-  nb::list judge() {
+  std::vector<FoldModels> judge() {
     const auto judged = run_released(interrupt_, [&] { return folds_->judge(); });
-    nb::list out;
+    std::vector<FoldModels> out;
     for (const Folds::Judged& fold : judged) {
-      std::vector<Index> begins{0}, supports;
-      std::vector<double> energies;
+      FoldModels models;
       for (const Solution& model : fold.found.models) {
-        supports.insert(supports.end(), model.support.begin(), model.support.end());
-        begins.push_back(static_cast<Index>(supports.size()));
-        energies.push_back(model.energy());
+        models.support.insert(models.support.end(), model.support.begin(), model.support.end());
+        models.begins.push_back(static_cast<Index>(models.support.size()));
+        models.energies.push_back(model.energy());
       }
-      out.append(nb::make_tuple(to_array(begins), to_array(supports), to_array(energies),
-                                to_array(fold.errors), fold.found.next_gain,
-                                to_array(fold.found.lows)));
+      models.errors = fold.errors;
+      models.next_gain = fold.found.next_gain;
+      models.lows = fold.found.lows;
+      models.rounding = fold.rounding;
+      out.push_back(std::move(models));
     }
     return out;
   }
@@ -119,6 +128,14 @@ void bind_folds(nb::module_& m) {
   m.def("held_out", &make_held_out, nb::arg("columns"), nb::arg("parts").noconvert(),
         nb::arg("places").noconvert(), nb::arg("y").noconvert(),
         nb::arg("weights").noconvert().none(), nb::keep_alive<0, 1>());
+  nb::class_<FoldModels>(m, "FoldModels")
+      .def_prop_ro("begins", [](const FoldModels& f) { return to_array(f.begins); })
+      .def_prop_ro("support", [](const FoldModels& f) { return to_array(f.support); })
+      .def_prop_ro("energies", [](const FoldModels& f) { return to_array(f.energies); })
+      .def_prop_ro("errors", [](const FoldModels& f) { return to_array(f.errors); })
+      .def_ro("next_gain", &FoldModels::next_gain)
+      .def_prop_ro("lows", [](const FoldModels& f) { return to_array(f.lows); })
+      .def_ro("rounding", &FoldModels::rounding);
   nb::class_<PythonFolds>(m, "Folds")
       .def(nb::init<const nb::list&, const nb::list&, Parts*, bool, double, const Vector<Index>&,
                     int, int>(),

@@ -11,12 +11,12 @@ namespace {
 
 using Supports = std::vector<std::vector<Index>>;
 
-void require_one_a_column(const Quadratic& design, const std::vector<double>& values) {
-  require(static_cast<Index>(values.size()) == design.columns(), "one number a column");
+void require_one_per_column(const Quadratic& design, const std::vector<double>& values) {
+  require(static_cast<Index>(values.size()) == design.columns(), "one number per column");
 }
 
 void require_sound(const Quadratic& design, const SpikeSlabPrior& prior) {
-  require_one_a_column(design, prior.log_odds);
+  require_one_per_column(design, prior.log_odds);
 }
 
 void require_columns(const Quadratic& design, const Supports& supports) {
@@ -45,11 +45,11 @@ nb::dict to_dict(Draws& draws, Index columns) {
 }
 
 nb::list sample(const Quadratic& design, const SpikeSlabPrior& prior, const Supports& starts,
-                const std::vector<double>& reference, std::uint64_t seed, Index warmup, Index draws,
-                Index thin, bool tempered, int threads, const nb::object& progress) {
+                const std::vector<double>& reference, std::uint64_t seed, const Schedule& schedule,
+                int threads, const nb::object& progress) {
   require_sound(design, prior);
   require_columns(design, starts);
-  require_one_a_column(design, reference);
+  require_one_per_column(design, reference);
   PythonInterrupt interrupt;
   const Context context{threads, &interrupt};
   std::vector<Draws> chains = run_released(interrupt, [&] {
@@ -60,8 +60,7 @@ nb::list sample(const Quadratic& design, const SpikeSlabPrior& prior, const Supp
       nb::gil_scoped_acquire gil;
       progress(done);
     };
-    return run_chains(design, cache, prior, starts, reference, seed,
-                      {warmup, draws, thin, tempered}, context,
+    return run_chains(design, cache, prior, starts, reference, seed, schedule, context,
                       progress.is_none() ? DrawProgress() : DrawProgress(report));
   });
   nb::list out;
@@ -69,12 +68,19 @@ nb::list sample(const Quadratic& design, const SpikeSlabPrior& prior, const Supp
   return out;
 }
 
-// Everything over all supports, the mass of every support by its code, and draws.
-nb::tuple enumerate_all(const Quadratic& design, const SpikeSlabPrior& prior,
-                        const std::vector<double>& reference, Index draws, std::uint64_t seed,
-                        int threads) {
+// What enumeration gives: draws and averages over all supports, the mass of every support by its
+// code, and the log of the evidence.
+struct EnumeratedPosterior {
+  nb::dict draws;
+  std::vector<double> masses;
+  double log_evidence;
+};
+
+EnumeratedPosterior enumerate_all(const Quadratic& design, const SpikeSlabPrior& prior,
+                                  const std::vector<double>& reference, Index draws,
+                                  std::uint64_t seed, int threads) {
   require_sound(design, prior);
-  require_one_a_column(design, reference);
+  require_one_per_column(design, reference);
   require(prior.slab != Slab::laplace, "not for a Laplace slab");
   PythonInterrupt interrupt;
   const Context context{threads, &interrupt};
@@ -91,19 +97,24 @@ nb::tuple enumerate_all(const Quadratic& design, const SpikeSlabPrior& prior,
   }
   std::vector<double> masses = sums.by_code;
   for (double& mass : masses) mass /= sums.total;
-  return nb::make_tuple(to_dict(drawn, design.columns()), to_array(masses), sums.log_total());
+  return {to_dict(drawn, design.columns()), masses, sums.log_total()};
 }
 
+// Where a climb ended, and log p(S | y) there.
+struct ModeFound {
+  std::vector<Index> support;
+  double log_posterior;
+};
+
 // From every start, where single best replacement on p(S | y) ends, and its log.
-nb::list climb(const Quadratic& design, const SpikeSlabPrior& prior, const Supports& starts,
-               bool swaps, int threads) {
+std::vector<ModeFound> climb(const Quadratic& design, const SpikeSlabPrior& prior,
+                             const Supports& starts, bool swaps, int threads) {
   require_sound(design, prior);
   require_columns(design, starts);
   require(prior.slab != Slab::laplace, "not for a Laplace slab");
   PythonInterrupt interrupt;
   const Context context{threads, &interrupt};
-  Supports ends;
-  std::vector<double> values;
+  std::vector<ModeFound> found;
   run_released(interrupt, [&] {
     const GramUser cache(design.cache(), context);
     design.cache().keep_spare(design.columns());
@@ -112,17 +123,14 @@ nb::list climb(const Quadratic& design, const SpikeSlabPrior& prior, const Suppo
       for (const Index j : start) {
         if (model.is_free(j) && !model.support().contains(j)) model.insert(j, nullptr);
       }
-      values.push_back(MarginalMode(model).climb(swaps, context));
-      ends.push_back(model.support().members());
+      const double value = MarginalMode(model).climb(swaps, context);
+      std::vector<Index> end = model.support().members();
+      std::sort(end.begin(), end.end());
+      found.push_back({std::move(end), value});
     }
     return 0;
   });
-  nb::list out;
-  for (std::size_t i = 0; i < ends.size(); ++i) {
-    std::sort(ends[i].begin(), ends[i].end());
-    out.append(nb::make_tuple(to_array(ends[i]), values[i]));
-  }
-  return out;
+  return found;
 }
 
 }  // namespace
@@ -152,9 +160,22 @@ void bind_posterior(nb::module_& m) {
       .def_rw("g", &SpikeSlabPrior::g)
       .def_rw("information", &SpikeSlabPrior::information)
       .def_rw("diagonal", &SpikeSlabPrior::diagonal);
+  nb::class_<Schedule>(m, "Schedule")
+      .def(nb::init<>())
+      .def_rw("warmup", &Schedule::warmup)
+      .def_rw("draws", &Schedule::draws)
+      .def_rw("thin", &Schedule::thin)
+      .def_rw("tempered", &Schedule::tempered);
+  nb::class_<EnumeratedPosterior>(m, "EnumeratedPosterior")
+      .def_ro("draws", &EnumeratedPosterior::draws)
+      .def_prop_ro("masses", [](const EnumeratedPosterior& e) { return to_array(e.masses); })
+      .def_ro("log_evidence", &EnumeratedPosterior::log_evidence);
+  nb::class_<ModeFound>(m, "ModeFound")
+      .def_prop_ro("support", [](const ModeFound& found) { return to_array(found.support); })
+      .def_ro("log_posterior", &ModeFound::log_posterior);
   m.def("sample_spike_slab", &sample, nb::arg("design"), nb::arg("prior"), nb::arg("starts"),
-        nb::arg("reference"), nb::arg("seed"), nb::arg("warmup"), nb::arg("draws"), nb::arg("thin"),
-        nb::arg("tempered"), nb::arg("threads"), nb::arg("progress").none());
+        nb::arg("reference"), nb::arg("seed"), nb::arg("schedule"), nb::arg("threads"),
+        nb::arg("progress").none());
   m.def("enumerate_spike_slab", &enumerate_all, nb::arg("design"), nb::arg("prior"),
         nb::arg("reference"), nb::arg("draws"), nb::arg("seed"), nb::arg("threads"));
   m.def("climb_spike_slab", &climb, nb::arg("design"), nb::arg("prior"), nb::arg("starts"),

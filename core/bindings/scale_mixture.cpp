@@ -33,7 +33,7 @@ nb::list sample(const Quadratic& design, const ScaleMixturePrior& prior, Index c
   const GaussianForm form = form_of(design, by_rows);
   ScaleMixtureState state;
   if (start) {
-    require(static_cast<Index>(start->size()) == design.columns(), "start: one a column");
+    require(static_cast<Index>(start->size()) == design.columns(), "start: one per column");
     state = {{start->data(), start->data() + start->size()}, s2, alpha, tau};
   }
   PythonInterrupt interrupt;
@@ -51,7 +51,7 @@ nb::list sample(const Quadratic& design, const ScaleMixturePrior& prior, Index c
 // Also what the density of y with the coefficients integrated out is made of.
 nb::tuple draw_gaussian(const Quadratic& design, const Vector<double>& ratio, double factor,
                         double s2, Index draws, bool by_rows, std::uint64_t seed) {
-  require(static_cast<Index>(ratio.size()) == design.columns(), "ratio: one a column");
+  require(static_cast<Index>(ratio.size()) == design.columns(), "ratio: one per column");
   const GaussianForm form = form_of(design, by_rows);
   PythonInterrupt interrupt;
   const Context context{1, &interrupt};

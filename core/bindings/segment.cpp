@@ -1,7 +1,8 @@
-// Segmentation as Python sees it: arrays in, a tuple for every series out.
+// Segmentation as Python sees it: arrays in, what was found for every series out.
 #include "segment/segment.hpp"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <string>
 
@@ -10,29 +11,26 @@
 namespace ellzero {
 namespace {
 
-nb::tuple to_tuple(const Segmented& s) {
-  return nb::make_tuple(to_array(s.changepoints), to_array(s.signal), to_array(s.jumps), s.loss);
-}
-
 SegmentTask make_task(const Vector<double>& y, const nb::object& weights, double lam, double decay,
                       bool positive) {
   SegmentTask task{y.data(), nullptr, static_cast<Index>(y.size()), lam, decay, positive};
   if (!weights.is_none()) {
     const auto w = nb::cast<Vector<double>>(weights, false);
-    require(w.size() == y.size(), "weights: one a sample");
+    require(w.size() == y.size(), "weights: one per sample");
     task.weights = w.data();
   }
   require(lam >= 0 && decay > 0 && decay <= 1, "lam >= 0 and 0 < decay <= 1");
   return task;
 }
 
-// A tuple (changepoints, signal, jumps, loss) a series; the lists keep the arrays alive.
-nb::list segment(const nb::list& series, const nb::list& weights, const Vector<double>& lams,
-                 const Vector<double>& decays, bool positive, const std::string& solver,
-                 bool want_signal, int threads) {
+// One result per series; the lists keep the arrays alive.
+std::vector<Segmented> segment(const nb::list& series, const nb::list& weights,
+                               const Vector<double>& lams, const Vector<double>& decays,
+                               bool positive, const std::string& solver, bool want_signal,
+                               int threads) {
   const std::size_t count = nb::len(series);
   require(nb::len(weights) == count && lams.size() == count && decays.size() == count,
-          "weights, lams and decays: one a series");
+          "weights, lams and decays: one per series");
   require(solver == "functional" || solver == "pelt", "no such solver");
   std::vector<SegmentTask> tasks;
   for (std::size_t k = 0; k < count; ++k) {
@@ -42,25 +40,26 @@ nb::list segment(const nb::list& series, const nb::list& weights, const Vector<d
   PythonInterrupt interrupt;
   const Context context{threads, &interrupt};
   const auto which = solver == "pelt" ? SegmentSolver::pelt : SegmentSolver::functional;
-  const auto results =
-      run_released(interrupt, [&] { return segment_many(tasks, which, want_signal, context); });
-  nb::list out;
-  for (const Segmented& result : results) out.append(to_tuple(result));
-  return out;
+  return run_released(interrupt, [&] { return segment_many(tasks, which, want_signal, context); });
 }
 
 // Least squares with jumps at given times; `tidied` leaves out those that are not worth lam.
-nb::tuple fit_segments(const Vector<double>& y, const nb::object& weights, double lam, double decay,
+Segmented fit_segments(const Vector<double>& y, const nb::object& weights, double lam, double decay,
                        bool positive, const Vector<Index>& changepoints, bool tidied) {
   const SegmentTask task = make_task(y, weights, lam, decay, positive);
   const std::vector<Index> given(changepoints.data(), changepoints.data() + changepoints.size());
   const auto which = tidied ? SegmentSolver::given_tidied : SegmentSolver::given;
-  return to_tuple(segment_one(task, which, true, given, [] { return false; }));
+  return segment_one(task, which, true, given, [] { return false; });
 }
 
 }  // namespace
 
 void bind_segment(nb::module_& m) {
+  nb::class_<Segmented>(m, "Segmented")
+      .def_prop_ro("changepoints", [](const Segmented& s) { return to_array(s.changepoints); })
+      .def_prop_ro("signal", [](const Segmented& s) { return to_array(s.signal); })
+      .def_prop_ro("jumps", [](const Segmented& s) { return to_array(s.jumps); })
+      .def_ro("loss", &Segmented::loss);
   m.def("segment", &segment, nb::arg("series"), nb::arg("weights"), nb::arg("lams").noconvert(),
         nb::arg("decays").noconvert(), nb::arg("positive"), nb::arg("solver"),
         nb::arg("want_signal"), nb::arg("threads"));

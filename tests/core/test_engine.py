@@ -178,3 +178,25 @@ def test_a_ridge_makes_dependent_columns_ordinary():
     beta = dict(zip(engine.members.tolist(), engine.beta, strict=True))
     assert beta[0] == pytest.approx(beta[15])
     assert 16 not in beta  # a constant can't be told from the intercept, ridge or not
+
+
+def test_an_excluded_column_stays_out_until_it_is_allowed(rng):
+    X, y = rng.normal(size=(60, 12)), rng.normal(size=60)
+    y += 3 * X[:, 4] + X[:, 7]
+    design = make_design(X, y, None, True, 1)
+    engine, free = (make_engine(design, 0.1, 1) for _ in range(2))
+    engine.insert(4)
+    engine.exclude(4)  # a member leaves
+    assert engine.members.size == 0
+    for j in (2, 7, 9, 2, 7, 7):
+        engine.flip(j)
+        engine.refresh()
+        assert engine.insertion_gains()[4] < 0
+        assert not engine.insert(4)
+        engine.move_to(np.array([4, 7, 9]))
+        assert sorted(engine.members.tolist()) == [7, 9]
+    engine.allow(4)
+    free.move_to(engine.members)
+    np.testing.assert_allclose(engine.c, free.c, atol=1e-12)
+    np.testing.assert_allclose(engine.insertion_gains(), free.insertion_gains(), rtol=1e-10)
+    assert engine.insert(4)

@@ -18,6 +18,11 @@ def problem(seed, n=30, p=10, n_factors=3):
     )[:2]
 
 
+def models_of(frontier):
+    """Return the support and the energy of each size."""
+    return [(model.support, model.energy) for model in frontier.models()]
+
+
 def frontier_of(X, y, max_size, *, swaps=True, forced=(), ridge=0.0):
     engine = make_engine(make_design(X, y, None, True, 1), ridge, 1)
     engine.move_to(np.array(forced, dtype=np.int64))
@@ -46,7 +51,7 @@ def test_nearly_always_the_best_of_all_subsets(ridge):
         X, y = problem(seed)
         Z, target = preprocess(X, y)
         best = best_subsets(Z, target, ridge)
-        models = frontier_of(X, y, 10, ridge=ridge).models()
+        models = models_of(frontier_of(X, y, 10, ridge=ridge))
         assert len(models) == 11
         for k, ((support, value), (optimum, _)) in enumerate(zip(models, best, strict=True)):
             assert support.size == k
@@ -64,7 +69,7 @@ def test_nearly_always_the_best_of_all_subsets(ridge):
 def test_no_insertion_removal_or_swap_improves_any_size(seed, forced, max_size):
     X, y = problem(seed)
     Z, target = preprocess(X, y)
-    models = frontier_of(X, y, max_size, forced=forced).models()
+    models = models_of(frontier_of(X, y, max_size, forced=forced))
     values = {support.size: value for support, value in models}
     assert sorted(values) == list(range(len(forced), max_size + 1))
     for support, _ in models:
@@ -77,18 +82,18 @@ def test_no_insertion_removal_or_swap_improves_any_size(seed, forced, max_size):
 @given(seed=st.integers(0, 10_000))
 def test_swaps_never_hurt(seed):
     X, y = problem(seed)
-    plain = frontier_of(X, y, 8, swaps=False).models()
-    for (_, without), (_, value) in zip(plain, frontier_of(X, y, 8).models(), strict=True):
+    plain = models_of(frontier_of(X, y, 8, swaps=False))
+    for (_, without), (_, value) in zip(plain, models_of(frontier_of(X, y, 8)), strict=True):
         assert value <= without + 1e-10
 
 
 def test_growing_goes_on_from_where_it_was():
     X, y = make_collinear(120, 100, random_state=0)[:2]
     frontier = frontier_of(X, y, 10)
-    before, tried = frontier.models(), frontier.tried
+    before, tried = models_of(frontier), frontier.tried
     frontier.grow(20, None)
-    assert len(frontier.models()) == 21
-    for (_, old), (_, new) in zip(before, frontier.models(), strict=False):
+    assert len(models_of(frontier)) == 21
+    for (_, old), (_, new) in zip(before, models_of(frontier), strict=False):
         assert new <= old + 1e-12
     frontier.grow(20, None)
     whole = frontier_of(X, y, 20)
@@ -98,7 +103,7 @@ def test_growing_goes_on_from_where_it_was():
 def test_it_ends_at_the_rank(rng):
     X = rng.normal(size=(8, 30))
     X[:, 3] = 1.0
-    models = frontier_of(X, rng.normal(size=8), 20).models()
+    models = models_of(frontier_of(X, rng.normal(size=8), 20))
     assert [support.size for support, _ in models] == list(range(8))
     assert models[-1][1] == pytest.approx(0, abs=1e-12)
 
@@ -119,8 +124,8 @@ def test_it_goes_on_after_an_interruption_at_any_time(swaps):
             frontier.grow(12, report)
         except KeyboardInterrupt:
             frontier.grow(5, None)
-            assert len(frontier.models()) <= 13
+            assert len(models_of(frontier)) <= 13
         frontier.grow(12, None)
-        assert [support.size for support, _ in frontier.models()] == list(range(13))
-        for support, value in frontier.models():
+        assert [support.size for support, _ in models_of(frontier)] == list(range(13))
+        for support, value in models_of(frontier):
             assert value == pytest.approx(energy(Z, target, support), rel=1e-9)

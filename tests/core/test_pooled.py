@@ -92,8 +92,8 @@ def test_refined_coefficients_come_from_the_rows(rng):
     solution = engine.solution()
     A = np.column_stack([np.ones(200), X])
     expected, rss, *_ = np.linalg.lstsq(A, y, rcond=None)
-    np.testing.assert_allclose(solution[1] * solution[3], expected[1:], rtol=1e-9)
-    assert solution[5] == pytest.approx(rss[0], rel=1e-6)
+    np.testing.assert_allclose(solution.beta * solution.inverse_scale, expected[1:], rtol=1e-9)
+    assert solution.rss == pytest.approx(rss[0], rel=1e-6)
 
 
 def test_every_pool_shares_the_passes(rng):

@@ -40,7 +40,7 @@ def _grow(
     intercepts = np.full(max_size + 1, design.mean_y)
     for size in range(1, max_size + 1):
         engine.insert(int(np.argmax(engine.insertion_gains())))
-        support, beta, _, inverse_scale, mean, *_ = engine.solution()
-        coefficients[size, support] = beta * inverse_scale
-        intercepts[size] -= mean @ coefficients[size, support]
+        found = engine.solution()
+        coefficients[size, found.support] = found.beta * found.inverse_scale
+        intercepts[size] -= found.mean @ coefficients[size, found.support]
     return coefficients, intercepts

@@ -134,18 +134,19 @@ def marginal_map(
     ridge = prior.ridge(noise)
     starts = make_supports(design, ridge, forced, _FRONTIER_SIZE, threads)
     climbed = _core.climb_spike_slab(design, compiled, [[], *starts], True, threads)
-    support, log_posterior = max(climbed, key=lambda end: end[1])
+    best = max(climbed, key=lambda end: end.log_posterior)
+    support, log_posterior = best.support, best.log_posterior
 
     engine = make_engine(design, ridge, threads)
     engine.move_to(support)
-    solved, beta, _, inverse_scale, mean, _, _ = engine.solution()
+    solved = engine.solution()
     coef = np.zeros(n_columns)
-    coef[solved] = beta * inverse_scale
+    coef[solved.support] = solved.beta * solved.inverse_scale
     certificate = Certificate.of_search(effect="raises p(gamma | y)")
     return MarginalMap(
         support=support,
         coef=coef,
-        intercept=design.mean_y - float(mean @ coef[solved]),
+        intercept=design.mean_y - float(solved.mean @ coef[solved.support]),
         log_posterior=log_posterior,
         certificate=certificate.with_objective(log_posterior),
     )

@@ -97,11 +97,11 @@ class ScaleMixtureRegressor(PosteriorRegressor):
         chains = _core.sample_scale_mixture(
             design,
             prior,
-            self.n_chains,
-            self.n_warmup,
-            self.n_draws,
-            seed,
-            workers,
+            chains=self.n_chains,
+            warmup=self.n_warmup,
+            draws=self.n_draws,
+            seed=seed,
+            threads=workers,
             progress=draw_printer(type(self).__name__, total, self.verbose),
         )
         self.__dict__.pop("diagnostics_", None)  # of an earlier fit

@@ -309,15 +309,17 @@ class SpikeSlabRegressor(PosteriorRegressor):
     def _enumerate(
         self, design: _core.Design, prior: _core.SpikeSlabPrior, starts: Starts, seed: int
     ) -> tuple[list[dict[str, Any]], NDArray[np.float64]]:
-        draws, masses, self.log_evidence_ = _core.enumerate_spike_slab(
+        found = _core.enumerate_spike_slab(
             design,
             prior,
             starts.reference,
-            self.n_chains * self.n_draws,
-            seed,
-            effective_n_jobs(self.n_jobs),
+            draws=self.n_chains * self.n_draws,
+            seed=seed,
+            threads=effective_n_jobs(self.n_jobs),
         )
-        return deal_to_chains(draws, self.n_chains, np.random.default_rng(seed)), masses
+        self.log_evidence_ = found.log_evidence
+        rng = np.random.default_rng(seed)
+        return deal_to_chains(found.draws, self.n_chains, rng), found.masses
 
     def _sample(
         self, design: _core.Design, prior: _core.SpikeSlabPrior, starts: Starts, seed: int
@@ -325,18 +327,18 @@ class SpikeSlabRegressor(PosteriorRegressor):
         workers = min(effective_n_jobs(self.n_jobs), self.n_chains)
         iterations = self.n_warmup + self.n_draws * self.thin
         total = iterations * -(-self.n_chains // workers)
+        schedule = _core.Schedule()
+        schedule.warmup, schedule.draws, schedule.thin = self.n_warmup, self.n_draws, self.thin
+        schedule.tempered = self.solver_ == "tempered"
         return _core.sample_spike_slab(
             design,
             prior,
             starts.supports,
             starts.reference,
-            seed,
-            self.n_warmup,
-            self.n_draws,
-            self.thin,
-            self.solver_ == "tempered",
-            workers,
-            draw_printer("SpikeSlabRegressor", total, self.verbose),
+            seed=seed,
+            schedule=schedule,
+            threads=workers,
+            progress=draw_printer("SpikeSlabRegressor", total, self.verbose),
         )
 
     def _store(

@@ -28,7 +28,7 @@ def make_supports(
         mask[forced] = True
     frontier = _core.Frontier(engine, mask, False)
     frontier.grow(min(forced.size + size, design.columns), None)
-    return [support.tolist() for support, _ in frontier.models()]
+    return [model.support.tolist() for model in frontier.models()]
 
 
 class Starts(NamedTuple):
@@ -45,15 +45,16 @@ def make_starts(
     n_chains: int,
     threads: int,
 ) -> Starts:
-    """Return one support a chain, and the coefficients of the one that a greedy search finds."""
+    """Return one support per chain, and the coefficients of the one that a greedy search finds."""
     searched = gaussian_twin(prior) if prior.slab == _core.Slab.laplace else prior
-    ((climbed, _),) = _core.climb_spike_slab(design, searched, [[]], False, threads)
+    (mode,) = _core.climb_spike_slab(design, searched, [[]], swaps=False, threads=threads)
+    climbed = mode.support
     ridge = prior.noise.value / prior.spread.value
     engine = make_engine(design, ridge, threads)
     engine.move_to(climbed)
-    support, beta = engine.solution()[:2]
+    solution = engine.solution()
     reference = np.zeros(design.columns)
-    reference[support] = beta
+    reference[solution.support] = solution.beta
     starts = [climbed.tolist()]
     if n_chains > 1:
         size = int(np.clip(len(climbed) - forced.size, 1, _MOST))

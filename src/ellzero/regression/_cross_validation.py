@@ -108,8 +108,8 @@ class CrossValidation(NamedTuple):
             engine.move_to(self.forced)
             problem = Problem(engine, fold.design, self.forced, None, self.progress)
             self.solve(problem, choice.marks[rule][0])
-            support, beta, *_ = engine.solution()
-            errors.append(fold.held_out.error(fold.design, support, beta))
+            solution = engine.solution()
+            errors.append(fold.held_out.error(fold.design, solution.support, solution.beta))
             shares.append(fold.held_out.weight)
         if not errors:
             raise ValueError("nested=True needs folds that train on the test rows of others.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,24 +24,24 @@ class FittedSelection(SelectingRegressor):
 
     def _store(
         self,
-        solution: tuple[Any, ...],
+        solution: _core.Coefficients,
         design: _core.Design,
         forced: NDArray[np.int64],
         lam: float,
     ) -> None:
-        support, beta, removal_cost, inverse_scale, mean, rss, ridge_energy = solution
-        coefficients = beta * inverse_scale
+        support, beta = solution.support, solution.beta
+        coefficients = beta * solution.inverse_scale
         self.coef_ = np.zeros(self.n_features_in_)
         self.coef_[support] = coefficients
-        self.intercept_ = design.mean_y - float(mean @ coefficients)
+        self.intercept_ = design.mean_y - float(solution.mean @ coefficients)
         self.support_ = support
         self.lam_ = lam
         n_priced = np.count_nonzero(~np.isin(support, forced)) if forced.size else support.size
         price = lam * n_priced if n_priced else 0.0
-        self.objective_ = 0.5 * rss + ridge_energy + price
+        self.objective_ = 0.5 * solution.rss + solution.ridge_energy + price
         # What summary() needs beyond the attributes above
         self._standardised = beta / math.sqrt(design.yy) if design.yy > 0 else np.zeros_like(beta)
-        self._removal_cost = removal_cost
+        self._removal_cost = solution.removal_cost
         self._total = design.yy
 
     def summary(self) -> pd.DataFrame:

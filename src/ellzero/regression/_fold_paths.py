@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +12,7 @@ from ellzero.regression._cv_curve import FoldPath
 from ellzero.regression._folds import Fold, LearnedFolds, SharedFolds
 from ellzero.regression._hull import Hull
 
-__all__ = ["FoldModels", "FoldSearch"]
-
-
-class FoldModels(NamedTuple):
-    """What one fold has found."""
-
-    begins: NDArray[np.int64]  # where each model begins in `support`, and the end
-    support: NDArray[np.int64]  # the columns of the models, one after the other
-    energies: NDArray[np.float64]
-    errors: NDArray[np.float64]  # mean squared, on the rows held out
-    next_gain: float  # of a frontier: what one more variable would gain in the largest
-    lows: NDArray[np.float64]  # of SBR: the least lam that each is the solution at
+__all__ = ["FoldSearch"]
 
 
 class FoldSearch:
@@ -32,7 +20,7 @@ class FoldSearch:
 
     Attributes
     ----------
-    models : list of FoldModels
+    models : list of _core.FoldModels
         What each fold has found.
     """
 
@@ -72,17 +60,17 @@ class FoldSearch:
 
         They are in terms of the lam of all rows: prices are compared per unit of weight.
         """
-        self.models: list[FoldModels] = []
+        self.models: list[_core.FoldModels] = []
         paths: list[FoldPath] = []
         for make in self._batches:
             batch, core = self._kept or self._open(make())
             core.search(max_size, progress)
-            found = [FoldModels(*fold) for fold in core.judge()]
+            found = core.judge()
             paths += [self._path(*each) for each in zip(batch, found, strict=True)]
             self.models += found
         return paths
 
-    def _path(self, fold: Fold, models: FoldModels) -> FoldPath:
+    def _path(self, fold: Fold, models: _core.FoldModels) -> FoldPath:
         design, weight = fold.design, fold.held_out.weight
         sizes = np.diff(models.begins)
         per_fold = self._folds.whole.weight / design.weight
@@ -90,6 +78,6 @@ class FoldSearch:
             lows = models.lows * per_fold
             return FoldPath(lows[:-1], float(lows[-1]), sizes, models.errors, weight)
         next_energy = float(models.energies[-1]) - models.next_gain
-        hull = Hull(int(sizes[0]), models.energies, next_energy, 1e-14 * 0.5 * design.yy)
+        hull = Hull(int(sizes[0]), models.energies, next_energy, models.rounding)
         errors = models.errors[hull.sizes - sizes[0]]
         return FoldPath(hull.lambdas * per_fold, hull.end * per_fold, hull.sizes, errors, weight)

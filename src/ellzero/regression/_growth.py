@@ -27,8 +27,8 @@ class Solutions(NamedTuple):
     removal_cost: NDArray[np.float64]
     inverse_scale: NDArray[np.float64]
     mean: NDArray[np.float64]
-    rss: NDArray[np.float64]  # one a model
-    ridge_energy: NDArray[np.float64]  # one a model
+    rss: NDArray[np.float64]  # one per model
+    ridge_energy: NDArray[np.float64]  # one per model
 
     def part(self, place: int) -> slice:
         """Where the model is in the arrays of columns."""
@@ -99,15 +99,16 @@ class GrowingFrontier:
 
     def solutions(self) -> Solutions:
         """Return the coefficients of every model, refined."""
-        return Solutions(*self.core.solutions())
+        found = self.core.solutions()
+        return Solutions(**{name: getattr(found, name) for name in Solutions._fields})
 
     def _look(self) -> None:
         models = self.core.models()
-        support, _ = models[-1]
+        support = models[-1].support
         self.problem.engine.move_to(support)
         gains = self.problem.engine.insertion_gains()
         self.next_column = int(gains.argmax())
         self.next_gain = max(0.0, float(gains[self.next_column]))
         self.last = support.size
-        self._energies = np.array([energy for _, energy in models])
+        self._energies = np.array([model.energy for model in models])
         self._hull = None

@@ -46,7 +46,7 @@ class Problem(NamedTuple):
     @property
     def least_gain(self) -> float:
         """What energies differ by through rounding."""
-        return 1e-14 * 0.5 * self.design.yy
+        return self.engine.rounding
 
 
 def make_problem(

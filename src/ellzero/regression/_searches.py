@@ -32,12 +32,11 @@ class Search(NamedTuple):
 def search_at(problem: Problem, solver: str, lam: float, max_size: int) -> Search:
     """Look for the solution at ``lam``; SBR starts from where the engine stands."""
     if solver == "sbr":
-        n_iter, held_back, gain, _, _ = problem.engine.sbr(
-            lam, problem.forced_mask, max_size, problem.progress
-        )
-        if held_back < 0:
+        run = problem.engine.sbr(lam, problem.forced_mask, max_size, problem.progress)
+        n_iter, more = run.replacements, run.held_back
+        if more.unit < 0:
             return Search(lam, n_iter, _certify(problem, swaps=False))
-        return _held_back(problem, lam, n_iter, max_size, held_back, gain - lam)
+        return _held_back(problem, lam, n_iter, max_size, more.unit, more.gain - lam)
     frontier = GrowingFrontier(problem, swaps=True)
     frontier.cover(lam, max_size)
     return settle_at(frontier, lam, max_size)
@@ -141,16 +140,14 @@ class _Path(NamedTuple):
 
 
 def _sbr_path(problem: Problem, max_size: int) -> _Path:
-    stops, n_iter, next_gain, held_back = problem.engine.sbr_path(
-        problem.forced_mask, max_size, problem.progress
-    )
+    path = problem.engine.sbr_path(problem.forced_mask, max_size, problem.progress)
     return _Path(
-        [stop[0] for stop in stops],
-        [2 * loss for _, _, loss, _, _ in stops],
-        [(low, high) for _, _, _, low, high in stops],
-        [*[False] * (len(stops) - 1), held_back],
-        n_iter,
-        next_gain,
+        [stop.support for stop in path.stops],
+        [2 * stop.loss for stop in path.stops],
+        [(stop.lam_low, stop.lam_high) for stop in path.stops],
+        [*[False] * (len(path.stops) - 1), path.held_back],
+        path.replacements,
+        path.next_gain,
         "models on the path of SBR",
     )
 

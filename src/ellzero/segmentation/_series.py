@@ -213,10 +213,10 @@ def solve_all(
         [one.weights for one in series],
         np.array(lams, dtype=np.float64),
         np.array(decays, dtype=np.float64),
-        positive,
-        solver,
-        want_signal,
-        threads,
+        positive=positive,
+        solver=solver,
+        want_signal=want_signal,
+        threads=threads,
     )
     return [_plain(fit) for fit in found]
 
@@ -237,6 +237,6 @@ def fit_segments(
     )
 
 
-def _plain(fit: Fit) -> Fit:
+def _plain(found: _core.Segmented) -> Fit:
     # The same integers, of the type that NumPy prints without naming it.
-    return fit[0].astype(np.int64), *fit[1:]
+    return found.changepoints.astype(np.int64), found.signal, found.jumps, found.loss
