@@ -2,8 +2,8 @@
 
 NB_MODULE(_core, m) {
   m.doc() =
-      "The compiled core of ellzero: designs, the engine that flips columns of them, segmentation, "
-      "rules of shrinkage.";
+      "The compiled core of ellzero: columns and their quadratics, the engine that flips columns, "
+      "segmentation, rules of shrinkage.";
   ellzero::bind_columns(m);
   ellzero::bind_quadratic(m);
   ellzero::bind_engine(m);

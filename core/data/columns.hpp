@@ -9,7 +9,8 @@
 #pragma once
 
 #include <functional>
-#include <limits>
+#include <utility>
+#include <vector>
 
 #include "base/kernels.hpp"
 #include "base/parallel.hpp"

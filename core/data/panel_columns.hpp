@@ -110,7 +110,10 @@ class PanelColumns final : public Columns {
             if (panel % 64 == 0 && poll()) return;
             const Index first = panel * kPanelColumns, width = panel_width(panel);
             const double* mean = standardisation.mean + first;
-            if (width < kPanelColumns) mean = std::copy_n(mean, width, last_mean) - width;
+            if (width < kPanelColumns) {
+              std::copy_n(mean, width, last_mean);
+              mean = last_mean;
+            }
             for (Index row = 0; row < rows_; row += kTileRows) {
               multiply_panel(at(panel, row), std::min(kTileRows, rows_ - row), mean,
                              v.data() + row * count, count, row == 0 ? total : sums);
