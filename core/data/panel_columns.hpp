@@ -102,34 +102,34 @@ class PanelColumns final : public Columns {
       }
     }
     const double* inverse_scale = standardisation.inverse_scale;
-    parallel_ranges(
-        panels(), worth_sharing(count, context), [&](Index begin, Index end, auto poll) {
-          double sums[kPanelProducts * kPanelColumns], total[kPanelProducts * kPanelColumns];
-          double last_mean[kPanelColumns] = {};  // zeros for the columns that fill the last panel
-          for (Index panel = begin; panel < end; ++panel) {
-            if (panel % 64 == 0 && poll()) return;
-            const Index first = panel * kPanelColumns, width = panel_width(panel);
-            const double* mean = standardisation.mean + first;
-            if (width < kPanelColumns) {
-              std::copy_n(mean, width, last_mean);
-              mean = last_mean;
-            }
-            for (Index row = 0; row < rows_; row += kTileRows) {
-              multiply_panel(at(panel, row), std::min(kTileRows, rows_ - row), mean,
-                             v.data() + row * count, count, row == 0 ? total : sums);
-              if (row == 0) continue;
-              for (Index i = 0; i < count * kPanelColumns; ++i) total[i] += sums[i];
-            }
-            for (Index b = 0; b < count; ++b) {
-              const double* sum = total + b * kPanelColumns;
-              Index c = 0;
-              for (; c + kLanes <= width; c += kLanes) {
-                store(out[b] + first + c, load(sum + c) * load(inverse_scale + first + c));
-              }
-              for (; c < width; ++c) out[b][first + c] = sum[c] * inverse_scale[first + c];
-            }
+    const auto work = [&](Index begin, Index end, auto poll) {
+      double sums[kPanelProducts * kPanelColumns], total[kPanelProducts * kPanelColumns];
+      double last_mean[kPanelColumns] = {};  // zeros for the columns that fill the last panel
+      for (Index panel = begin; panel < end; ++panel) {
+        if (panel % 64 == 0 && poll()) return;
+        const Index first = panel * kPanelColumns, width = panel_width(panel);
+        const double* mean = standardisation.mean + first;
+        if (width < kPanelColumns) {
+          std::copy_n(mean, width, last_mean);
+          mean = last_mean;
+        }
+        for (Index row = 0; row < rows_; row += kTileRows) {
+          multiply_panel(at(panel, row), std::min(kTileRows, rows_ - row), mean,
+                         v.data() + row * count, count, row == 0 ? total : sums);
+          if (row == 0) continue;
+          for (Index i = 0; i < count * kPanelColumns; ++i) total[i] += sums[i];
+        }
+        for (Index b = 0; b < count; ++b) {
+          const double* sum = total + b * kPanelColumns;
+          Index c = 0;
+          for (; c + kLanes <= width; c += kLanes) {
+            store(out[b] + first + c, load(sum + c) * load(inverse_scale + first + c));
           }
-        });
+          for (; c < width; ++c) out[b][first + c] = sum[c] * inverse_scale[first + c];
+        }
+      }
+    };
+    parallel_ranges(panels(), worth_sharing(count, context), work);
   }
 
   const LargeArray<T> values_;
