@@ -82,7 +82,7 @@ QuadraticPointer pooled_quadratic(Parts& parts, const Vector<Index>& which, doub
 }  // namespace
 
 void bind_quadratic(nb::module_& m) {
-  nb::class_<Quadratic>(m, "Design")
+  nb::class_<Quadratic>(m, "Quadratic")
       .def_prop_ro("columns", &Quadratic::columns)
       .def_prop_ro("mean", [](const Quadratic& q) { return to_array(q.mean); })
       .def_prop_ro("inverse_scale", [](const Quadratic& q) { return to_array(q.inverse_scale); })

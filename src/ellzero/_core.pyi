@@ -37,7 +37,7 @@ def sparse_columns(
     rows: int,
 ) -> Columns: ...
 
-class Design:
+class Quadratic:
     @property
     def columns(self) -> int: ...
     @property
@@ -66,7 +66,7 @@ def row_quadratic(
     centred: bool,
     cache_bytes: float,
     threads: int,
-) -> Design: ...
+) -> Quadratic: ...
 def statistics_quadratic(
     xx: _Floats,
     xy: _Floats,
@@ -75,19 +75,19 @@ def statistics_quadratic(
     mean_y: float,
     weight: float,
     cache_bytes: float,
-) -> Design: ...
+) -> Quadratic: ...
 
 class Parts:
     @property
     def passes(self) -> int: ...
 
-def make_parts(quadratics: list[Design], memory_bound: float) -> Parts: ...
-def pooled_quadratic(parts: Parts, which: _Integers, cache_bytes: float) -> Design: ...
+def make_parts(quadratics: list[Quadratic], memory_bound: float) -> Parts: ...
+def pooled_quadratic(parts: Parts, which: _Integers, cache_bytes: float) -> Quadratic: ...
 
 class HeldOut:
     @property
     def weight(self) -> float: ...
-    def error(self, design: Design, support: _Integers, beta: _Floats) -> float: ...
+    def error(self, design: Quadratic, support: _Integers, beta: _Floats) -> float: ...
 
 def held_out(
     columns: list[Columns],
@@ -116,7 +116,7 @@ class FoldModels:
 class Folds:
     def __init__(
         self,
-        designs: list[Design],
+        designs: list[Quadratic],
         held_out: list[HeldOut],
         parts: Parts | None,
         sbr: bool,
@@ -207,7 +207,7 @@ class SbrPath:
     def held_back(self) -> bool: ...
 
 class Engine:
-    def __init__(self, design: Design, ridge: _Floats, threads: int) -> None: ...
+    def __init__(self, design: Quadratic, ridge: _Floats, threads: int) -> None: ...
     def insert(self, j: int, /) -> bool: ...
     def flip(self, j: int, /) -> bool: ...
     def refresh(self) -> None: ...
@@ -310,7 +310,7 @@ class ModeFound:
     def log_posterior(self) -> float: ...
 
 def sample_spike_slab(
-    design: Design,
+    design: Quadratic,
     prior: SpikeSlabPrior,
     starts: list[list[int]],
     reference: list[float],
@@ -320,7 +320,7 @@ def sample_spike_slab(
     progress: Callable[[int], None] | None,
 ) -> list[dict[str, Any]]: ...
 def enumerate_spike_slab(
-    design: Design,
+    design: Quadratic,
     prior: SpikeSlabPrior,
     reference: list[float],
     draws: int,
@@ -328,7 +328,7 @@ def enumerate_spike_slab(
     threads: int,
 ) -> EnumeratedPosterior: ...
 def climb_spike_slab(
-    design: Design,
+    design: Quadratic,
     prior: SpikeSlabPrior,
     starts: list[list[int]],
     swaps: bool,
@@ -398,7 +398,7 @@ class ScaleMixturePrior:
     degrees: float
 
 def sample_scale_mixture(
-    design: Design,
+    design: Quadratic,
     prior: ScaleMixturePrior,
     chains: int,
     warmup: int,
@@ -413,7 +413,7 @@ def sample_scale_mixture(
     progress: Callable[[int], None] | None = None,
 ) -> list[dict[str, Any]]: ...
 def draw_gaussian(
-    design: Design,
+    design: Quadratic,
     ratio: _Floats,
     factor: float,
     s2: float,

@@ -63,7 +63,7 @@ def make_design(
     fit_intercept: bool,
     threads: int,
     cache_bytes: float = CACHE_BYTES,
-) -> _core.Design:
+) -> _core.Quadratic:
     """Prepare checked data, dense or CSC, float64 or float32, without copying it where it can be.
 
     All that is fitted on the design shares one cache of Gram columns, of ``cache_bytes``.
@@ -79,7 +79,7 @@ def make_design_on(
     fit_intercept: bool,
     threads: int,
     cache_bytes: float = CACHE_BYTES,
-) -> _core.Design:
+) -> _core.Quadratic:
     """Prepare columns, with the response and weights of their rows."""
     return _core.row_quadratic(columns, y, sample_weight, fit_intercept, cache_bytes, threads)
 
@@ -92,7 +92,7 @@ def _whole_strides(X: NDArray[np.floating]) -> NDArray[np.floating]:
 
 
 def make_engine(
-    design: _core.Design, ridge: float | NDArray[np.float64], threads: int
+    design: _core.Quadratic, ridge: float | NDArray[np.float64], threads: int
 ) -> _core.Engine:
     """Put an engine on a design: ``ridge`` is one number, or one per column."""
     per_column = np.array(ridge, dtype=np.float64, ndmin=1)

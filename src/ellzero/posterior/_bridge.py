@@ -166,7 +166,7 @@ class BayesianBridgeRegressor(ScaleMixtureRegressor):
         learned = {"tau": bridge.learn_tau, "alpha": bridge.learn_alpha}
         return tuple(name for name, is_learned in learned.items() if is_learned)
 
-    def _warn_of_prior(self, design: _core.Design) -> None:
+    def _warn_of_prior(self, design: _core.Quadratic) -> None:
         """Warn where the rate of nu's prior holds it down, so that nothing is shrunk."""
         live = np.flatnonzero(design.inverse_scale)
         if self.draws_.tau is None or live.size < _MANY or design.yy == 0:

@@ -76,7 +76,7 @@ class PosteriorDraws:
 
 def collect_draws(
     chains: list[dict[str, Any]],
-    design: _core.Design,
+    design: _core.Quadratic,
     *,
     has_spread: bool,
     fit_intercept: bool,
@@ -106,7 +106,7 @@ def collect_draws(
 
 def collect_dense_draws(
     chains: list[dict[str, Any]],
-    design: _core.Design,
+    design: _core.Quadratic,
     *,
     learned: tuple[str, ...],
     fit_intercept: bool,
@@ -128,7 +128,11 @@ def collect_dense_draws(
 
 
 def _draw_intercept(
-    coef: Any, sigma_e: _Floats, design: _core.Design, fit_intercept: bool, rng: np.random.Generator
+    coef: Any,
+    sigma_e: _Floats,
+    design: _core.Quadratic,
+    fit_intercept: bool,
+    rng: np.random.Generator,
 ) -> _Floats:
     """Given the coefficients, the mean of y - X b is known to sigma_e / sqrt(n)."""
     if not fit_intercept:

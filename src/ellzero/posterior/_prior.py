@@ -107,7 +107,7 @@ def _from_mapping(
 
 
 def make_prior(
-    design: _core.Design,
+    design: _core.Quadratic,
     settings: PriorSettings,
     forced: NDArray[np.int64],
     *,
@@ -151,7 +151,7 @@ def make_prior(
 
 
 def noise_prior(
-    design: _core.Design, sigma_e: float | None, *, fit_intercept: bool
+    design: _core.Quadratic, sigma_e: float | None, *, fit_intercept: bool
 ) -> tuple[_core.Variance, float, float]:
     """Return the prior of sigma_e^2, the degrees of freedom of y, and its sum of squares."""
     degrees = design.weight - 1 if fit_intercept else design.weight

@@ -159,7 +159,7 @@ class PosteriorRegressor(SelectingRegressor):
             posterior=posterior, coords={"variable": self._names()}, dims={"beta": ["variable"]}
         )
 
-    def _make_design(self, X: Any, y: Any, sample_weight: Any) -> _core.Design:
+    def _make_design(self, X: Any, y: Any, sample_weight: Any) -> _core.Quadratic:
         design = make_design(X, y, sample_weight, self.fit_intercept, thread_count())
         if design.weight < 1:
             raise ValueError(

@@ -54,7 +54,7 @@ class ScaleMixtureRegressor(PosteriorRegressor):
         """Fill in the prior of the scales; return the names of what is learned of it."""
         raise NotImplementedError
 
-    def _warn_of_prior(self, design: _core.Design) -> None:
+    def _warn_of_prior(self, design: _core.Quadratic) -> None:
         """Warn of a prior that does not suit the data; most always do."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

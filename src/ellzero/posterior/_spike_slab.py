@@ -307,7 +307,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
         return PriorSettings(theta, sigma_beta, sigma_e, size, self.slab, g)
 
     def _enumerate(
-        self, design: _core.Design, prior: _core.SpikeSlabPrior, starts: Starts, seed: int
+        self, design: _core.Quadratic, prior: _core.SpikeSlabPrior, starts: Starts, seed: int
     ) -> tuple[list[dict[str, Any]], NDArray[np.float64]]:
         found = _core.enumerate_spike_slab(
             design,
@@ -322,7 +322,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
         return deal_to_chains(found.draws, self.n_chains, rng), found.masses
 
     def _sample(
-        self, design: _core.Design, prior: _core.SpikeSlabPrior, starts: Starts, seed: int
+        self, design: _core.Quadratic, prior: _core.SpikeSlabPrior, starts: Starts, seed: int
     ) -> list[dict[str, Any]]:
         workers = min(effective_n_jobs(self.n_jobs), self.n_chains)
         iterations = self.n_warmup + self.n_draws * self.thin
@@ -343,7 +343,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
 
     def _store(
         self,
-        design: _core.Design,
+        design: _core.Quadratic,
         chains: list[dict[str, Any]],
         prior: _core.SpikeSlabPrior,
         starts: Starts,

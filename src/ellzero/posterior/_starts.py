@@ -17,7 +17,7 @@ _MOST = 40
 
 
 def make_supports(
-    design: _core.Design, ridge: float, forced: NDArray[np.int64], size: int, threads: int
+    design: _core.Quadratic, ridge: float, forced: NDArray[np.int64], size: int, threads: int
 ) -> list[list[int]]:
     """Return the frontier's support of every size up to ``size`` beyond the forced columns."""
     engine = make_engine(design, ridge, threads)
@@ -39,7 +39,7 @@ class Starts(NamedTuple):
 
 
 def make_starts(
-    design: _core.Design,
+    design: _core.Quadratic,
     prior: _core.SpikeSlabPrior,
     forced: NDArray[np.int64],
     n_chains: int,

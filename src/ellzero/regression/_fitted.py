@@ -25,7 +25,7 @@ class FittedSelection(SelectingRegressor):
     def _store(
         self,
         solution: _core.Coefficients,
-        design: _core.Design,
+        design: _core.Quadratic,
         forced: NDArray[np.int64],
         lam: float,
     ) -> None:

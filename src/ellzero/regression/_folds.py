@@ -46,12 +46,12 @@ class Data(NamedTuple):
             return copy_rows(self.X, which)
         return make_columns(self.X[which].tocsc())
 
-    def design(self, columns: _core.Columns | None = None) -> _core.Design:
+    def design(self, columns: _core.Columns | None = None) -> _core.Quadratic:
         """Return the design of all rows, on their columns if these are at hand."""
         columns = self.columns() if columns is None else columns
         return make_design_on(columns, self.y, self.sample_weight, self.fit_intercept, self.threads)
 
-    def design_of(self, which: _Integers, columns: _core.Columns) -> _core.Design:
+    def design_of(self, which: _Integers, columns: _core.Columns) -> _core.Quadratic:
         """Return the design of some of the rows, on their columns."""
         y, weight = self._targets(which)
         return make_design_on(columns, y, weight, self.fit_intercept, self.threads)
@@ -74,7 +74,7 @@ class Data(NamedTuple):
 class Fold(NamedTuple):
     """What is fitted on, and the rows that it is judged by."""
 
-    design: _core.Design
+    design: _core.Quadratic
     held_out: _core.HeldOut
 
 
@@ -94,7 +94,7 @@ class _Parts(NamedTuple):
         part_of, place = self.part_of[test], self.place[test]
         return Fold(design, self.data.held_out(test, self.columns, part_of, place))
 
-    def pool(self, which: _Integers) -> _core.Design:
+    def pool(self, which: _Integers) -> _core.Quadratic:
         """Return the design of some parts together."""
         return _core.pooled_quadratic(self.core, which, CACHE_BYTES)
 
@@ -106,7 +106,7 @@ class SharedFolds(NamedTuple):
     splits: _Splits
     folds: list[Fold | None]  # one a split
     parts: _Parts | None  # what their designs are pools of
-    whole: _core.Design
+    whole: _core.Quadratic
 
     @property
     def usable(self) -> list[Fold]:
@@ -165,7 +165,7 @@ class LearnedFolds:
         Given the training and test rows of a fold, returns the data of both.
     splits : list of pairs of ndarray
         The rows of each fold. Folds with no row of positive weight on one side are left out.
-    whole : Design
+    whole : Quadratic
         All rows.
     weights : ndarray or None
         Of all rows.
@@ -177,7 +177,7 @@ class LearnedFolds:
         self,
         make: Callable[[_Integers, _Integers], tuple[Data, Data]],
         splits: _Splits,
-        whole: _core.Design,
+        whole: _core.Quadratic,
         weights: NDArray[np.float64] | None,
     ) -> None:
         self._make, self.whole = make, whole

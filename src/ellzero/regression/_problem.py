@@ -29,7 +29,7 @@ class Problem(NamedTuple):
     """An engine that stands at the forced columns, and what the search has to keep to."""
 
     engine: _core.Engine
-    design: _core.Design
+    design: _core.Quadratic
     forced: NDArray[np.int64]  # columns that are in every support
     names: Any  # of the columns; None if they have none
     progress: Callable[[int], None] | None
@@ -70,7 +70,7 @@ def make_problem(
 
 
 def make_problem_on(
-    design: _core.Design,
+    design: _core.Quadratic,
     ridge: float,
     forced: NDArray[np.int64],
     names: Any,
