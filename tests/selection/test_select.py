@@ -90,9 +90,9 @@ def test_forced_columns_stay_in(rng):
     content = summarise(chosen, "")
     assert {v["name"] for v in content["model"]["variables"] if v["forced"]} > {"z"}
     table = table_of(x=x, y=x, k=np.ones(80))
-    with pytest.raises(DataError, match="--force: column 'k' can't be used: constant"):
+    with pytest.raises(DataError, match="force: column 'k' can't be used: constant"):
         run(table, force=("k",))
-    with pytest.raises(DataError, match="--force names 'nope', which is not among"):
+    with pytest.raises(DataError, match="force names 'nope', which is not among"):
         run(table_of(x=x, z=z, y=x + z), force=("nope",))
 
 
@@ -163,13 +163,13 @@ def test_the_empty_model(rng):
 @pytest.mark.parametrize(
     ("settings", "words"),
     [
-        ({"target": "none"}, "no column 'none', which --target names; it has 'x', 't', 'y'"),
+        ({"target": "none"}, "no column 'none', which target names; it has 'x', 't', 'y'"),
         ({"target": "t"}, "holds text"),
         ({"weights": "y"}, "can't have two roles"),
         ({"weights": "t"}, "does not hold numbers"),
         ({"weights": "x"}, "must hold numbers from 0 up"),
         ({"time": "t"}, "holds text, not dates"),
-        ({"size": 9}, "--size 9, but there are"),
+        ({"size": 9}, "size=9, but there are"),
         ({"folds": 31}, "31 folds need at least as many rows"),
         ({"test_share": 0.97}, "at least two are needed"),
     ],

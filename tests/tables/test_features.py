@@ -123,10 +123,10 @@ def test_what_columns_are_taken_for():
     assert remarks["comma"].use == "predictor"
     assert remarks["x"].use == "target"
     assert remarks["day"].kind == "date"
-    assert "--time" in remarks["day"].details
+    assert "name it in time to order rows" in remarks["day"].details
     kept = {r.name: r for r in judge_columns(table, {}, keep=["row"], categorical=["name"])}
     assert kept["row"].use == kept["name"].use == "predictor"
-    with pytest.raises(DataError, match="which --keep names"):
+    with pytest.raises(DataError, match="which keep names"):
         judge_columns(table, {}, keep=["none"])
     with pytest.raises(DataError, match="holds dates"):
         judge_columns(table, {}, categorical=["day"])
@@ -135,7 +135,7 @@ def test_what_columns_are_taken_for():
 def test_too_many_levels_are_used_only_if_asked_for():
     table = table_of(c=[f"l{i % 150}" for i in range(300)], x=np.arange(300) % 7)
     (remark, _) = judge_columns(table, {})
-    assert remark.details == "text of 150 levels: --categorical uses it"
+    assert remark.details == "text of 150 levels: name it in categorical to use it"
     assert len(plan_of(table, categorical=["c"]).features) == 150
 
 

@@ -117,7 +117,10 @@ def _run(arguments: list[str]) -> int:
         if isinstance(error, OSError) and error.errno is not None:
             return _fail(f"the output can't be written: {(error.strerror or str(error)).lower()}")
         if isinstance(error, ValueError):  # what the library says of data that it can't use
-            return _fail(str(error))
+            from ellzero.cli._wording import in_options
+            from ellzero.tables import DataError
+
+            return _fail(in_options(error.message) if isinstance(error, DataError) else str(error))
         return _fail(
             f"something unexpected happened ({type(error).__name__}: {error}). Please report it, "
             "with what ELLZERO_DEBUG=1 prints"

@@ -14,6 +14,7 @@ from ellzero.cli._console import Console, clean
 from ellzero.cli._files import FileCommand, is_standard, output_path, write_output
 from ellzero.cli._load import load
 from ellzero.cli._options import modelling_options, reading_options, table_options
+from ellzero.cli._wording import in_options
 
 __all__ = ["command"]
 
@@ -52,7 +53,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     with console.progress("Choosing variables") as say:
         selection = select(data, settings, say)
         say("Writing it up")
-        content = summarise(selection, typed)
+        content = summarise(selection, typed, in_options)
     show_selection(console, content)
     if report_path is not None:
         from ellzero.report import make_report
@@ -106,7 +107,13 @@ def show_columns(console: Console, data: Any) -> None:
     console.table(
         ["column", "kind", "use", "details", "missing"],
         [
-            [r.name, r.kind, r.use, r.details, f"{r.n_missing:,}" if r.n_missing else ""]
+            [
+                r.name,
+                r.kind,
+                r.use,
+                in_options(r.details),
+                f"{r.n_missing:,}" if r.n_missing else "",
+            ]
             for r in shown
         ],
         left=4,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from ellzero._messages import Argument
 from ellzero.paper import (
     accuracy,
     diabetes,
@@ -138,8 +139,9 @@ def _prepare(folder: Path, wanted: list[str], seed: int, resume: bool) -> None:
         done = count_trials(path)
         if done and not resume:
             raise DataError(
-                f"{path} holds {done:,} finished trials: go on from them with --resume, or choose "
-                "another folder."
+                f"{path} holds {done:,} finished trials: go on from them with ",
+                Argument("resume", True),
+                ", or choose another folder.",
             )
         if done:
             with TrialFile(path, study, seed, describe_machine() if study == "timing" else None):

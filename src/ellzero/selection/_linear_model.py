@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero._messages import Argument, Message
 from ellzero.tables import DataError, Feature, Features, NumberColumn, Plan, Table, TextColumn
 from ellzero.tables._errors import listed
 
 __all__ = ["LinearModel", "make_linear_model"]
 
 _Floats = NDArray[np.float64]
-_LENIENT = "With --lenient such rows get no prediction."
+_LENIENT = Message("With ", Argument("lenient", True), " such rows get no prediction.")
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class LinearModel:
                 "values or whose coefficients in the model are too large"
             )
             if not lenient:
-                raise DataError(f"{table.name}: {said}. {_LENIENT}")
+                raise DataError(f"{table.name}: {said}. ", _LENIENT)
             words.append(said)
         predicted[bad] = np.nan
         return predicted, words
@@ -142,7 +143,7 @@ class LinearModel:
                 words.append(f"column {name!r} has {column.n_missing:,} missing values")
                 bad |= column.missing
         if words and not lenient:
-            raise DataError(f"{table.name}: {'; '.join(words[:5])}. {_LENIENT}")
+            raise DataError(f"{table.name}: {'; '.join(words[:5])}. ", _LENIENT)
         return bad, words
 
 

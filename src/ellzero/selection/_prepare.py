@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero._messages import Argument, Message
 from ellzero.selection._settings import Settings
 from ellzero.selection._splits import hold_out
 from ellzero.tables import (
@@ -94,7 +95,9 @@ def prepare(table: Table, settings: Settings) -> PreparedTable:
     forced = frozenset(settings.force)
     for remark in remarks:
         if remark.use == "left out" and remark.name in forced:
-            raise DataError(f"--force: column {remark.name!r} can't be used: {remark.details}.")
+            raise DataError(
+                Argument("force"), f": column {remark.name!r} can't be used: ", remark.details, "."
+            )
     n_read = table.n_rows
     notes: list[str] = []
     table, notes = _without_gaps(table, remarks, settings)
@@ -122,7 +125,9 @@ def prepare(table: Table, settings: Settings) -> PreparedTable:
     if weights is not None and not settings.frequency:
         weights = weights * (len(weights) / weights.sum())
     if len(y) < 2:
-        raise DataError("--test-share leaves one row to fit on: at least two are needed.")
+        raise DataError(
+            Argument("test_share"), " leaves one row to fit on: at least two are needed."
+        )
     _check_scale(y, weights, settings.target)
     return PreparedTable(
         table, y, weights, groups, times, plan, remarks, held_out, n_read, [*notes, *plan.notes]
@@ -132,20 +137,15 @@ def prepare(table: Table, settings: Settings) -> PreparedTable:
 def _check_roles(table: Table, settings: Settings) -> None:
     if not table.n_rows:
         raise DataError(f"{table.name} has no rows.")
-    named = {
-        "--target": [settings.target],
-        "--weights": [settings.weights] if settings.weights else [],
-        "--groups": [settings.groups] if settings.groups else [],
-        "--time": [settings.time] if settings.time else [],
-    }
-    for option, names in named.items():
-        for name in names:
-            if name not in table.columns:
-                raise DataError(
-                    f"{table.name} has no column {name!r}, which {option} names; it has "
-                    f"{listed(table.columns, 8)}."
-                )
-    roles = [name for names in named.values() for name in names]
+    named = {role: getattr(settings, role) for role in ("target", "weights", "groups", "time")}
+    for argument, name in named.items():
+        if name is not None and name not in table.columns:
+            raise DataError(
+                f"{table.name} has no column {name!r}, which ",
+                Argument(argument),
+                f" names; it has {listed(table.columns, 8)}.",
+            )
+    roles = [name for name in named.values() if name is not None]
     twice = [name for name in dict.fromkeys(roles) if roles.count(name) > 1]
     if twice:
         raise DataError(f"Column {twice[0]!r} can't have two roles.")
@@ -163,7 +163,9 @@ def _without_gaps(
         shown = ", ".join(counts[:8]) + (f" and {len(counts) - 8} more" if counts[8:] else "")
         raise DataError(
             f"Values are missing in {shown} of {table.n_rows:,} rows: say what to do about them "
-            "with --missing drop, mean or indicator."
+            "with ",
+            Argument("missing", "drop"),
+            ", mean or indicator.",
         )
     every = settings.missing == "drop"
     gone = np.zeros(table.n_rows, dtype=bool)
@@ -182,9 +184,11 @@ def _without_gaps(
 def _response(column: Column) -> _Floats:
     if isinstance(column, TextColumn):
         example = f" (such as {column.levels[0]!r})" if column.levels else ""
-        comma = ", or numbers with a decimal comma (--decimal ,)" if decimal_commas(column) else ""
+        comma = Message(", or numbers with a decimal comma (", Argument("decimal", ","), ")")
         raise DataError(
-            f"The target {column.name!r} holds text{example}{comma}: a number is needed to explain."
+            f"The target {column.name!r} holds text{example}",
+            comma if decimal_commas(column) else "",
+            ": a number is needed to explain.",
         )
     if isinstance(column, DateColumn):
         raise DataError(f"The target {column.name!r} holds dates: a number is needed to explain.")
@@ -218,16 +222,19 @@ def _weights(table: Table, settings: Settings) -> _Floats | None:
         return None
     column = table.columns[settings.weights]
     if not isinstance(column, NumberColumn):
-        raise DataError(f"--weights: column {column.name!r} does not hold numbers.")
+        raise DataError(Argument("weights"), f": column {column.name!r} does not hold numbers.")
     values = column.values
     if not np.isfinite(values).all() or (values < 0).any() or not values.any():
         raise DataError(
-            f"--weights: column {column.name!r} must hold numbers from 0 up, not all of them 0."
+            Argument("weights"),
+            f": column {column.name!r} must hold numbers from 0 up, not all of them 0.",
         )
     if settings.frequency and not np.array_equal(values, np.floor(values)):
         raise DataError(
-            f"--frequency: column {column.name!r} must hold whole numbers; without --frequency "
-            "weights are rescaled to sum to the number of rows."
+            Argument("frequency"),
+            f": column {column.name!r} must hold whole numbers; without ",
+            Argument("frequency"),
+            " weights are rescaled to sum to the number of rows.",
         )
     return values.copy()
 
@@ -242,7 +249,9 @@ def _groups(column: Column) -> NDArray[np.int64]:
 
 def _times(column: Column) -> _Floats:
     if isinstance(column, TextColumn):
-        raise DataError(f"--time: column {column.name!r} holds text, not dates or numbers.")
+        raise DataError(
+            Argument("time"), f": column {column.name!r} holds text, not dates or numbers."
+        )
     assert isinstance(column, ValueColumn)
     return column.values.copy()
 
@@ -255,10 +264,16 @@ def _check_infinite(table: Table, remarks: Sequence[Remark]) -> None:
             if count:
                 raise DataError(
                     f"Column {remark.name!r} has {count:,} infinite value{'s' * (count > 1)}: "
-                    "--drop it, or say with --na what stands for missing."
+                    "leave it out with ",
+                    Argument("drop"),
+                    ", or say with ",
+                    Argument("na"),
+                    " what stands for missing.",
                 )
             if np.abs(column.values).max(initial=0.0, where=~column.missing) > _LARGEST:
                 raise DataError(
-                    f"Column {remark.name!r} has values too large to be computed with: rescale or "
-                    "--drop it."
+                    f"Column {remark.name!r} has values too large to be computed with: rescale it, "
+                    "or leave it out with ",
+                    Argument("drop"),
+                    ".",
                 )

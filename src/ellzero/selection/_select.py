@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ellzero._certificate import Certificate
 from ellzero._engine import thread_count
+from ellzero._messages import Argument
 from ellzero.regression import Frontier, FrontierModel, l0_frontier
 from ellzero.regression._criteria import trusted_size
 from ellzero.regression._cross_validation import CrossValidation
@@ -194,8 +195,11 @@ def make_design(
     for j in range(first, len(features)):
         if not np.isfinite(X[:, j]).all():
             raise DataError(
-                f"--interactions: values of the product {features.features[j].name!r} are too "
-                "large: rescale its columns, or --drop them."
+                Argument("interactions"),
+                f": values of the product {features.features[j].name!r} are too large: rescale its "
+                "columns, or leave them out with ",
+                Argument("drop"),
+                ".",
             )
     repeats = repeated_columns(X, first) if first < len(features) else {}
     if repeats:
@@ -230,7 +234,9 @@ def _check_memory(n: int, p: int) -> None:
     if too_large(needed):
         raise DataError(
             f"{n:,} rows of {p:,} features take {needed / 1e9:.0f} GB, more than this machine has: "
-            "leave out columns with --drop."
+            "leave out columns with ",
+            Argument("drop"),
+            ".",
         )
 
 
@@ -248,7 +254,9 @@ def _resolve_forced(names: tuple[str, ...], features: list[Feature]) -> NDArray[
         found = by_name.get(name) or by_column.get(name)
         if not found:
             known = listed([feature.name for feature in features], 8)
-            raise DataError(f"--force names {name!r}, which is not among the features: {known}.")
+            raise DataError(
+                Argument("force"), f" names {name!r}, which is not among the features: {known}."
+            )
         forced += found
     return np.array(sorted(set(forced)), dtype=np.int64)
 
@@ -275,9 +283,14 @@ def _choose(
     if settings.size is not None:
         largest = min(p, settings.size + _MARGIN)
         if settings.size < n_forced:
-            raise DataError(f"--size {settings.size}, but --force names {n_forced} features.")
+            raise DataError(
+                Argument("size", settings.size),
+                ", but ",
+                Argument("force"),
+                f" names {n_forced} features.",
+            )
         if settings.size > p:
-            raise DataError(f"--size {settings.size}, but there are {p} features.")
+            raise DataError(Argument("size", settings.size), f", but there are {p} features.")
     elif settings.lam is None:
         weight = float(len(data.y)) if data.weights is None else float(data.weights.sum())
         largest = min(p, n_forced + min(40, trusted_size(weight, p)))
@@ -301,7 +314,8 @@ def _choose(
 def _of_size(frontier: Frontier, size: int) -> _Choice:
     if size > frontier.sizes[-1]:
         raise DataError(
-            f"--size {size}, but only {frontier.sizes[-1]} features are linearly independent."
+            Argument("size", size),
+            f", but only {frontier.sizes[-1]} features are linearly independent.",
         )
     model = frontier.at(size=size)
     lam = None if model.interval is None else middle(*model.interval)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero._messages import Argument
 from ellzero.tables import DataError
 
 __all__ = ["choose_folds", "hold_out"]
@@ -37,7 +38,10 @@ def hold_out(
         chosen = np.zeros(n, dtype=bool)
         chosen[np.random.default_rng(seed).permutation(n)[: max(1, round(share * n))]] = True
     if chosen.all() or not chosen.any():
-        raise DataError(f"--test-share {share:g} of {n} rows leaves nothing to fit or to test on.")
+        raise DataError(
+            Argument("test_share", float(share)),
+            f" of {n} rows leaves nothing to fit or to test on.",
+        )
     return np.flatnonzero(~chosen), np.flatnonzero(chosen)
 
 

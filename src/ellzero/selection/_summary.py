@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,7 +22,9 @@ _STAND_INS = 3
 _MOST_SETS = 12
 
 
-def summarise(selection: Selection, command: str) -> dict[str, Any]:
+def summarise(
+    selection: Selection, command: str, spell: Callable[[str], str] = str
+) -> dict[str, Any]:
     """Return everything that is shown of a selection.
 
     Parameters
@@ -30,6 +33,9 @@ def summarise(selection: Selection, command: str) -> dict[str, Any]:
         A chosen model.
     command : str
         What was typed.
+    spell : callable, default=str
+        Makes a text of a message: where arguments have other names, as on the command line, it
+        spells these.
 
     Returns
     -------
@@ -48,8 +54,8 @@ def summarise(selection: Selection, command: str) -> dict[str, Any]:
         "seed": settings.seed,
         "target": settings.target,
         "criterion": _criterion(selection),
-        "data": _data(data),
-        "notes": selection.notes,
+        "data": _data(data, spell),
+        "notes": [spell(note) for note in selection.notes],
         "model": _model(selection, n, total),
         "path": _path(selection, n, total),
         "curve": _curve(selection),
@@ -68,7 +74,7 @@ def _criterion(selection: Selection) -> str:
     return "lam" if settings.lam is not None else settings.criterion
 
 
-def _data(data: PreparedTable) -> dict[str, Any]:
+def _data(data: PreparedTable, spell: Callable[[str], str]) -> dict[str, Any]:
     return {
         "name": data.table.name,
         "sha256": data.table.sha256,
@@ -81,7 +87,7 @@ def _data(data: PreparedTable) -> dict[str, Any]:
                 "name": remark.name,
                 "kind": remark.kind,
                 "use": remark.use,
-                "details": remark.details,
+                "details": spell(remark.details),
                 "missing": remark.n_missing,
             }
             for remark in data.remarks

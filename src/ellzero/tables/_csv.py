@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from ellzero._messages import Argument
 from ellzero.tables._errors import DataError
 from ellzero.tables._source import Source, kind_of_file
 
@@ -175,8 +176,9 @@ class CSVTypes:
             shown = row.strip().splitlines()[0][:80] if row.strip() else ""
             return DataError(
                 f"{self.source}: a row has {got} fields where the header has {expected}: "
-                f"{shown!r}. "
-                "Is the file cut off, or the delimiter another one (--delimiter)?"
+                f"{shown!r}. Is the file cut off, or the delimiter another one (",
+                Argument("delimiter"),
+                ")?",
             )
         if isinstance(error, UnicodeError) or "UTF8" in message:
             return self._encoding_error()
@@ -277,8 +279,10 @@ def _first_bytes(source: Source, size: int) -> bytes:
 def _wrong_encoding(source: Source, encoding: str, start: bytes) -> DataError:
     """Say that a file is not what it was taken for, and what it may be."""
     other = _guess_encoding(start) or ("latin-1" if encoding.startswith("utf-8") else "")
-    hint = f": try --encoding {other}" if other and other != encoding else ""
-    return DataError(f"{source} is not written in {encoding}{hint}.")
+    wrong = f"{source} is not written in {encoding}"
+    if other and other != encoding:
+        return DataError(f"{wrong}: try ", Argument("encoding", other), ".")
+    return DataError(f"{wrong}.")
 
 
 def _guess_encoding(start: bytes) -> str:

@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ellzero._messages import Argument, Message
+
 __all__ = ["DataError", "listed"]
 
 
 class DataError(ValueError):
-    """Data that can't be used. The message is for users: one sentence, no traceback needed."""
+    """Data that can't be used. The message is for users: one sentence, no traceback needed.
+
+    Parameters
+    ----------
+    *parts : str, Message or Argument
+        The message, piece by piece.
+    """
+
+    def __init__(self, *parts: str | Argument) -> None:
+        super().__init__(Message(*parts))
+
+    @property
+    def message(self) -> Message:
+        """The message, which knows the arguments that it names."""
+        return Message(*self.args)
 
 
 def listed(names: Iterable[str], most: int = 5) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ellzero._messages import Argument, Message
 from ellzero.tables._columns import Column, DateColumn, NumberColumn, TextColumn, ValueColumn
 from ellzero.tables._errors import DataError, listed
 from ellzero.tables._read import Table
@@ -73,16 +74,22 @@ def judge_columns(
     list of Remark
         One a column, in their order.
     """
-    for option, names in (("--categorical", categorical), ("--keep", keep)):
+    for argument, names in (("categorical", categorical), ("keep", keep)):
         unknown = [name for name in names if name not in table.columns]
         if unknown:
-            raise DataError(f"{table.name} has no column {listed(unknown)}, which {option} names.")
+            raise DataError(
+                f"{table.name} has no column {listed(unknown)}, which ",
+                Argument(argument),
+                " names.",
+            )
     for name in categorical:
         column = table.columns[name]
         if isinstance(column, NumberColumn):
             table.columns[name] = column.as_text()
         elif isinstance(column, DateColumn):
-            raise DataError(f"Column {name!r} holds dates: --categorical is for levels.")
+            raise DataError(
+                f"Column {name!r} holds dates: ", Argument("categorical"), " is for levels."
+            )
     levels, kept = frozenset(categorical), frozenset(keep)
     return [
         _judge(column, roles.get(name), name in levels, name in kept)
@@ -133,7 +140,9 @@ def _useless(column: Column, categorical: bool, keep: bool) -> str:
     if column.n_missing == len(column.missing):
         return "empty: it has no values"
     if isinstance(column, DateColumn):
-        return "a date: use --time to order rows by it, or make numbers of it"
+        return Message(
+            "a date: name it in ", Argument("time"), " to order rows by it, or make numbers of it"
+        )
     if isinstance(column, TextColumn):
         return _useless_text(column, categorical)
     assert isinstance(column, NumberColumn)
@@ -141,7 +150,7 @@ def _useless(column: Column, categorical: bool, keep: bool) -> str:
     if present.min() == present.max():
         return "constant"
     if not keep and _numbers_rows(column.name, present):
-        return "an identifier, it seems (whole numbers, all different): --keep uses it"
+        return Message("an identifier, it seems: name it in ", Argument("keep"), " to use it")
     return ""
 
 
@@ -158,14 +167,17 @@ def _useless_text(column: TextColumn, categorical: bool) -> str:
         return "text of more than 10,000 different values"
     if len(levels) == 1:
         return "constant"
-    hint = "; numbers with a decimal comma? (--decimal ,)" if decimal_commas(column) else ""
     if categorical:
         return ""
     n_present = len(column.codes) - column.n_missing
+    comma = Message("; numbers with a decimal comma? (", Argument("decimal", ","), ")")
+    has_commas = decimal_commas(column)
     if len(levels) == n_present:
-        return f"an identifier, it seems (text, all different){hint}"
+        identifier = "an identifier, it seems (text, all different)"
+        return Message(identifier, comma) if has_commas else identifier
     if len(levels) > _MANY_LEVELS:
-        return f"text of {len(levels):,} levels{hint or ': --categorical uses it'}"
+        use = Message(": name it in ", Argument("categorical"), " to use it")
+        return Message(f"text of {len(levels):,} levels", comma if has_commas else use)
     return ""
 
 

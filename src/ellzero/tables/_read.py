@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero._messages import Argument
 from ellzero.tables._columns import Column, Gatherer
 from ellzero.tables._csv import CSVTypes, TypeMismatchError, open_csv
 from ellzero.tables._errors import DataError, listed
@@ -127,7 +128,9 @@ def _read(
     every, dropped = frozenset(names), dict.fromkeys(drop)
     unknown = [name for name in dropped if name not in every]
     if unknown:
-        raise DataError(f"{source} has no column {listed(unknown)}, which --drop names.")
+        raise DataError(
+            f"{source} has no column {listed(unknown)}, which ", Argument("drop"), " names."
+        )
     wanted = every if only is None else frozenset(only)
     kept = [name for name in names if name in wanted and name not in dropped]
     if only is None and not kept:
@@ -262,7 +265,9 @@ def _gather(
             if too_large(size):
                 raise DataError(
                     f"{source}: its first {n_rows:,} rows alone take {size / 1e9:.1f} GB, more "
-                    "than this machine has: leave out columns with --drop."
+                    "than this machine has: leave out columns with ",
+                    Argument("drop"),
+                    ".",
                 )
             if progress is not None:
                 progress(n_rows)
@@ -287,7 +292,9 @@ def _gatherer(source: Source, name: str, kind: Any, as_text: bool) -> Gatherer:
         return Gatherer(name, "date", False)
     raise DataError(
         f"{source}: column {name!r} holds values of the type {kind}, which are neither numbers, "
-        "texts nor dates: leave it out with --drop."
+        "texts nor dates: leave it out with ",
+        Argument("drop"),
+        ".",
     )
 
 
