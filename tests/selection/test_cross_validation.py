@@ -10,7 +10,8 @@ from ellzero.regression._cross_validation import CrossValidation
 from ellzero.regression._folds import Data as FoldData
 from ellzero.regression._folds import LearnedFolds
 from ellzero.selection import PreparedTable
-from ellzero.selection._select import Design, make_learned_folds
+from ellzero.selection._choose import make_fold_data
+from ellzero.selection._feature_matrix import FeatureMatrix
 from ellzero.tables import NumberColumn, Table, TextColumn, judge_columns, make_plan
 
 
@@ -36,9 +37,9 @@ def curve_of(table, y, weights, splits, missing="mean", interactions=True, ridge
     features = plan.features
     means = features.learn(table, None, weights)
     forced = np.array(forced, dtype=np.int64)
-    design = Design(features.build(table, None, means), means, forced, features.names)
+    matrix = FeatureMatrix(features.build(table, None, means), means, plan, forced, [])
     data = PreparedTable(table, y, weights, None, None, plan, [], None, len(y))
-    folds = make_learned_folds(design, data, splits)
+    folds = make_fold_data(matrix, data, splits)
     assert isinstance(folds, LearnedFolds) == features.learns
     choice = CrossValidation("frontier", [ridge], forced, None, 2, None).choose(folds)
     return choice.curve, choice.max_size

@@ -10,8 +10,8 @@ import pyarrow.parquet
 import pytest
 
 from ellzero.selection import Settings, load_model, prepare, save_model, select, summarise
+from ellzero.selection._feature_matrix import resolve_forced
 from ellzero.selection._linear_model import LinearModel
-from ellzero.selection._select import _resolve_forced
 from ellzero.tables import (
     Feature,
     Features,
@@ -82,7 +82,7 @@ def test_all_columns_at_once_as_categories_that_are_kept_and_forced(names):
     columns = {Name(name): NumberColumn(Name(name), values) for name in names}
     every = [Name(name) for name in names]
     judge_columns(Table(columns, 20, "t", ""), {}, categorical=every, keep=every)
-    assert len(_resolve_forced(tuple(every), [Feature(n, "number", n) for n in every])) == COLUMNS
+    assert len(resolve_forced(tuple(every), [Feature(n, "number", n) for n in every])) == COLUMNS
     assert Name.compared < MOST
 
 

@@ -100,7 +100,7 @@ def test_products_that_repeat_a_column_are_left_out(rng):
     a = rng.normal(size=50)
     table = table_of(a=a, b=2 * a + 1, s=np.sign(a), y=a + rng.normal(size=50))
     chosen = run(table, interactions=True, criterion="bic")
-    assert chosen.data.plan.features.names == ["a", "b", "s", "a^2", "a:s"]
+    assert chosen.plan.features.names == ["a", "b", "s", "a^2", "a:s"]
     text = " ".join(chosen.notes)
     assert "b^2 (as a^2)" in text
     assert "a:b (as a^2)" in text

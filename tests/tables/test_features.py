@@ -84,12 +84,17 @@ def test_weights_are_counts_for_means():
     assert features.learn(table, np.array([1]), None)[0] == 0  # nothing is known of it
 
 
-def test_consuming_leaves_nothing_behind():
-    table = table_of(a=[1.0, 2.0, 4.0], c=["u", "v", "w"])
-    features = plan_of(table, categorical=["c"]).features
-    X = features.build(table, None, np.zeros(len(features)), consume=True)
-    assert not table.columns
-    assert X.shape == (3, 3)
+def test_numbers_that_are_moved_are_in_memory_once():
+    table = table_of(a=[1.0, 2.0, 4.0], b=[1.0, np.nan, 3.0], c=["u", "v", "w"])
+    before = {name: table.columns[name].values.copy() for name in "ab"}
+    features = plan_of(table, "mean", categorical=["c"]).features
+    means = features.learn(table, None, None)
+    X = features.build(table, None, means, move=True)
+    assert np.shares_memory(table.columns["a"].values, X)
+    assert not np.shares_memory(table.columns["b"].values, X)  # X has the mean in its gap
+    for name, values in before.items():
+        np.testing.assert_array_equal(table.columns[name].values, values)
+    np.testing.assert_array_equal(features.build(table, None, means), X)
 
 
 def test_names_are_made_unique():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import shlex
 import sys
-import warnings
 from typing import Any
 
 import click
@@ -15,6 +14,7 @@ from ellzero.cli._files import FileCommand, is_standard, output_path
 from ellzero.cli._load import load
 from ellzero.cli._options import reading_options, table_options
 from ellzero.cli._select import show_columns, show_posterior, write_json
+from ellzero.cli._wording import in_options
 
 __all__ = ["command"]
 
@@ -66,12 +66,14 @@ def command(**values: Any) -> None:
 
     from ellzero import __version__
     from ellzero.selection import summarise_posterior
-    from ellzero.selection._select import fit_posterior, make_design
+    from ellzero.selection._feature_matrix import make_feature_matrix
+    from ellzero.selection._notes import warnings_as_notes
+    from ellzero.selection._posterior import fit_posterior
 
-    with console.progress("Computing") as say, warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        design = make_design(data, settings, say)
-        posterior = fit_posterior(design, data, settings, say, **asked, **counts)
+    with console.progress("Computing") as say, warnings_as_notes() as warned:
+        matrix = make_feature_matrix(data, settings, say)
+        say("Computing the posterior")
+        posterior = fit_posterior(matrix, data, settings, **asked, **counts)
     content = summarise_posterior(posterior)
     how = "all models visited" if content["exact"] else f"{content['draws']:,} draws"
     console.say(
@@ -79,8 +81,8 @@ def command(**values: Any) -> None:
         f"{clean(settings.target)!r} ({how})\n"
     )
     show_posterior(console, content)
-    for note in [*data.notes, *dict.fromkeys(str(w.message) for w in caught)]:
-        console.note(note)
+    for note in [*data.notes, *matrix.notes, *warned]:
+        console.note(in_options(note))
     if json_path is not None:
         facts = {
             "ellzero": __version__,

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ellzero import _core
 from ellzero._progress import draw_printer
 from ellzero._sklearn import Interval, StrOptions, check_fit_input, unchanged_on_error
+from ellzero._warnings import MixingWarning
 from ellzero.posterior._diagnostics import coefficient_problem, diagnose, standard_deviations
 from ellzero.posterior._draws import collect_dense_draws
 from ellzero.posterior._prior import check_sigma, noise_prior
@@ -134,12 +134,7 @@ class ScaleMixtureRegressor(PosteriorRegressor):
         others = self.draws_.hyperparameters()
         problem = coefficient_problem(self._by_chain(), others, self._names())
         if problem:
-            warnings.warn(
-                f"{type(self).__name__} has not mixed: {problem}; more n_warmup and n_draws may "
-                "help.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            warnings.warn(MixingWarning(type(self).__name__, problem), stacklevel=4)
 
     @cached_property
     def diagnostics_(self) -> pd.DataFrame:

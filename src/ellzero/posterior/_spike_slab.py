@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -21,6 +20,7 @@ from ellzero._columns import column_name, resolve_columns
 from ellzero._engine import thread_count
 from ellzero._progress import draw_printer
 from ellzero._sklearn import Interval, StrOptions, check_fit_input, unchanged_on_error
+from ellzero._warnings import DependentColumnWarning, MixingWarning
 from ellzero.posterior._diagnostics import diagnose, mixing_problem
 from ellzero.posterior._draws import collect_draws
 from ellzero.posterior._models import (
@@ -258,11 +258,19 @@ class SpikeSlabRegressor(PosteriorRegressor):
             The fitted estimator.
         """
         with unchanged_on_error(self):
-            self._fit(X, y, sample_weight)
+            self._fit(*check_fit_input(self, X, y, sample_weight))
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        X, y, sample_weight = check_fit_input(self, X, y, sample_weight)
+    def _fit_named(self, X: Any, y: Any, sample_weight: Any, names: NDArray[np.object_]) -> None:
+        """Fit an array whose columns have names, as :meth:`fit` does a data frame."""
+        with unchanged_on_error(self):
+            checked = check_fit_input(self, X, y, sample_weight)
+            self.feature_names_in_ = names
+            self._fit(*checked)
+
+    def _fit(
+        self, X: Any, y: NDArray[np.float64], sample_weight: NDArray[np.float64] | None
+    ) -> None:
         names = getattr(self, "feature_names_in_", None)
         settings = self._settings(X.shape[1], names)
         if self.n_jobs == 0:
@@ -398,21 +406,13 @@ class SpikeSlabRegressor(PosteriorRegressor):
     def _warn(self, forced: NDArray[np.int64], names: Any) -> None:
         left_out = forced[self.inclusion_probabilities_[forced] == 0]
         if left_out.size:
-            warnings.warn(
-                f"always_include: column {column_name(left_out[0], names)!r} is constant or "
-                "depends linearly on the columns before it, so its coefficient is zero.",
-                UserWarning,
-                stacklevel=4,
-            )
+            column = column_name(left_out[0], names)
+            warnings.warn(DependentColumnWarning("always_include", column), stacklevel=4)
         if self._conditional is None:
             return
         problem = mixing_problem(self._conditional, self.draws_.size, self._names())
         if problem:
-            warnings.warn(
-                f"SpikeSlabRegressor has not mixed: {problem}; more n_warmup and n_draws may help.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            warnings.warn(MixingWarning("SpikeSlabRegressor", problem), stacklevel=4)
 
     @cached_property
     def models_(self) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ellzero import _core
 from ellzero._columns import column_name
 from ellzero._engine import make_design, make_engine, thread_count
+from ellzero._warnings import DependentColumnWarning
 
 __all__ = [
     "DEFAULT_MAX_SIZE",
@@ -84,12 +85,8 @@ def make_problem_on(
         engine.move_to(forced)
         left_out = np.setdiff1d(forced, engine.members)
         if left_out.size:
-            warnings.warn(
-                f"always_include: column {column_name(left_out[0], names)!r} is constant or "
-                "depends linearly on the columns before it, so its coefficient is zero.",
-                UserWarning,
-                stacklevel=stacklevel,
-            )
+            column = column_name(left_out[0], names)
+            warnings.warn(DependentColumnWarning("always_include", column), stacklevel=stacklevel)
     return Problem(engine, design, forced, names, progress)
 
 

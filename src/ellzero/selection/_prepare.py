@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,6 +90,7 @@ def prepare(table: Table, settings: Settings) -> PreparedTable:
         What a search needs.
     """
     _check_roles(table, settings)
+    table = replace(table, columns=dict(table.columns))  # some become texts, in ours only
     keep = (*settings.keep, *(name for name in settings.force if name in table.columns))
     remarks = judge_columns(table, settings.roles, categorical=settings.categorical, keep=keep)
     forced = frozenset(settings.force)
@@ -99,7 +100,6 @@ def prepare(table: Table, settings: Settings) -> PreparedTable:
                 Argument("force"), f": column {remark.name!r} can't be used: ", remark.details, "."
             )
     n_read = table.n_rows
-    notes: list[str] = []
     table, notes = _without_gaps(table, remarks, settings)
     y = _response(table.columns[settings.target])
     if len(y) < 2:
@@ -109,10 +109,8 @@ def prepare(table: Table, settings: Settings) -> PreparedTable:
     times = _times(table.columns[settings.time]) if settings.time else None
     _check_infinite(table, remarks)
     plan = make_plan(table, remarks, settings.missing, settings.interactions)
-    used = {remark.name for remark in remarks if remark.use == "predictor"}
-    for name in list(table.columns):
-        if name not in used:
-            del table.columns[name]
+    used = [remark.name for remark in remarks if remark.use == "predictor"]
+    table = replace(table, columns={name: table.columns[name] for name in used})
     held_out = None
     if settings.test_share > 0:
         train, test = hold_out(settings.test_share, len(y), groups, times, settings.seed)
@@ -122,12 +120,14 @@ def prepare(table: Table, settings: Settings) -> PreparedTable:
         weights = None if weights is None else weights[train]
         groups = None if groups is None else groups[train]
         times = None if times is None else times[train]
-    if weights is not None and not settings.frequency:
-        weights = weights * (len(weights) / weights.sum())
     if len(y) < 2:
         raise DataError(
             Argument("test_share"), " leaves one row to fit on: at least two are needed."
         )
+    if weights is not None and not weights.any():
+        raise DataError(Argument("test_share"), " leaves only rows of weight 0 to fit on.")
+    if weights is not None and not settings.frequency:
+        weights = weights * (len(weights) / weights.sum())
     _check_scale(y, weights, settings.target)
     return PreparedTable(
         table, y, weights, groups, times, plan, remarks, held_out, n_read, [*notes, *plan.notes]
@@ -229,6 +229,11 @@ def _weights(table: Table, settings: Settings) -> _Floats | None:
             Argument("weights"),
             f": column {column.name!r} must hold numbers from 0 up, not all of them 0.",
         )
+    with np.errstate(over="ignore"):
+        if not np.isfinite(values.sum()):
+            raise DataError(
+                Argument("weights"), f": column {column.name!r} is too large to be summed."
+            )
     if settings.frequency and not np.array_equal(values, np.floor(values)):
         raise DataError(
             Argument("frequency"),

@@ -10,6 +10,7 @@ import numpy as np
 
 from ellzero.selection._prepare import PreparedTable
 from ellzero.selection._select import Selection
+from ellzero.tables import Plan
 
 if TYPE_CHECKING:
     from ellzero.posterior import SpikeSlabRegressor
@@ -54,7 +55,7 @@ def summarise(
         "seed": settings.seed,
         "target": settings.target,
         "criterion": _criterion(selection),
-        "data": _data(data, spell),
+        "data": _data(data, selection.plan, spell),
         "notes": [spell(note) for note in selection.notes],
         "model": _model(selection, n, total),
         "path": _path(selection, n, total),
@@ -74,14 +75,14 @@ def _criterion(selection: Selection) -> str:
     return "lam" if settings.lam is not None else settings.criterion
 
 
-def _data(data: PreparedTable, spell: Callable[[str], str]) -> dict[str, Any]:
+def _data(data: PreparedTable, plan: Plan, spell: Callable[[str], str]) -> dict[str, Any]:
     return {
         "name": data.table.name,
         "sha256": data.table.sha256,
         "rows_read": data.n_read,
         "rows_fitted": len(data.y),
-        "features": len(data.plan.features),
-        "missing": data.plan.missing,
+        "features": len(plan.features),
+        "missing": plan.missing,
         "columns": [
             {
                 "name": remark.name,
@@ -99,7 +100,7 @@ def _model(selection: Selection, n: float, total: float) -> dict[str, Any]:
     model = selection.model
     order = np.argsort(-model.removal_cost, kind="stable")
     forced = set(selection.forced.tolist())
-    every = selection.data.plan.features.features
+    every = selection.plan.features.features
     low, high = model.interval or (math.nan, math.nan)
     return {
         "size": model.size,
@@ -120,7 +121,7 @@ def _model(selection: Selection, n: float, total: float) -> dict[str, Any]:
                 "removal_cost": model.removal_cost[j],
                 "r2_lost": 2 * model.removal_cost[j] / total,
                 "forced": int(model.support[j]) in forced,
-                "reference": selection.data.plan.references.get(every[model.support[j]].column)
+                "reference": selection.plan.references.get(every[model.support[j]].column)
                 if every[model.support[j]].kind == "level"
                 else None,
             }

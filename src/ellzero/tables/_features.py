@@ -97,26 +97,26 @@ class Features:
         return means
 
     def build(
-        self, table: Table, rows: _Rows | None, means: _Floats, *, consume: bool = False
+        self, table: Table, rows: _Rows | None, means: _Floats, *, move: bool = False
     ) -> _Floats:
-        """Return the design: a column a feature, in Fortran order.
+        """Return the design: one column per feature, in Fortran order.
 
-        ``consume`` takes the columns out of the table as they are used up, so that both are never
-        in memory whole.
+        ``move`` lets the table read its columns of numbers from the design, as far as they are the
+        same, so that both are never in memory whole. The design must not be written to then.
         """
         n = table.n_rows if rows is None else len(rows)
         X = np.empty((n, len(self.features)), order="F")
-        last_use = {f.column: j for j, f in enumerate(self.features) if f.kind != "product"}
         for j, feature in enumerate(self.features):
             if feature.kind == "product":
                 a, b = feature.factors
                 np.multiply(X[:, a] - means[a], X[:, b] - means[b], out=X[:, j])
                 continue
-            X[:, j] = _values(feature, table.columns[feature.column], rows)
+            column = table.columns[feature.column]
+            X[:, j] = _values(feature, column, rows)
             if self.learns:
                 np.copyto(X[:, j], means[j], where=np.isnan(X[:, j]))
-            if consume and last_use[feature.column] == j:
-                del table.columns[feature.column]
+            if move and rows is None and isinstance(column, NumberColumn) and not column.n_missing:
+                column.values = X[:, j]
         return X
 
 

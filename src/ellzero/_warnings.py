@@ -1,0 +1,55 @@
+"""Warnings that carry what they are about, so that others can say it in their own words."""
+
+from __future__ import annotations
+
+from sklearn.exceptions import ConvergenceWarning
+
+__all__ = ["DependentColumnWarning", "MixingWarning"]
+
+
+class DependentColumnWarning(UserWarning):
+    """A column that is to be in every model can't enter any.
+
+    Parameters
+    ----------
+    argument : str
+        What named the column.
+    column : str
+        Its name.
+    """
+
+    def __init__(self, argument: str, column: str) -> None:
+        super().__init__(argument, column)
+        self.argument, self.column = argument, column
+
+    @property
+    def reason(self) -> str:
+        """What is the matter, whatever the argument is called."""
+        return (
+            f"column {self.column!r} is constant or depends linearly on the columns before it, so "
+            "its coefficient is zero."
+        )
+
+    def __str__(self) -> str:
+        return f"{self.argument}: {self.reason}"
+
+
+class MixingWarning(ConvergenceWarning):  # type: ignore[misc]
+    """The chains of a sampler have not come to the same distribution.
+
+    Parameters
+    ----------
+    estimator : str
+        Whose chains they are.
+    problem : str
+        What they disagree on, in words.
+    """
+
+    def __init__(self, estimator: str, problem: str) -> None:
+        super().__init__(estimator, problem)
+        self.estimator, self.problem = estimator, problem
+
+    def __str__(self) -> str:
+        return (
+            f"{self.estimator} has not mixed: {self.problem}; more n_warmup and n_draws may help."
+        )

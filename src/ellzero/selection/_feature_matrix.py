@@ -1,0 +1,141 @@
+"""The features of all rows to fit on, as one matrix."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero._messages import Argument
+from ellzero.selection._prepare import PreparedTable
+from ellzero.selection._settings import Settings
+from ellzero.tables import DataError, Feature, Features, Plan
+from ellzero.tables._errors import listed
+from ellzero.tables._features import repeated_columns
+from ellzero.tables._memory import too_large
+
+__all__ = ["FeatureMatrix", "make_feature_matrix", "resolve_forced"]
+
+_Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FeatureMatrix:
+    """The features of all rows to fit on.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, p)
+        Their values, in Fortran order.
+    means : ndarray of shape (p,)
+        The mean of each, where `Features.build` needs it.
+    plan : Plan
+        What they are, without those that repeat others.
+    forced : ndarray of int
+        Those that are in every model.
+    notes : list of str
+        What users should be told.
+    """
+
+    X: _Floats
+    means: _Floats
+    plan: Plan
+    forced: NDArray[np.int64]
+    notes: list[str]
+
+    @property
+    def names(self) -> NDArray[np.object_]:
+        """The names of the features."""
+        return np.array(self.plan.features.names, dtype=object)
+
+
+def make_feature_matrix(
+    data: PreparedTable, settings: Settings, say: Callable[[str], None]
+) -> FeatureMatrix:
+    """Build the features, without those that repeat others.
+
+    Columns of numbers are moved into the matrix: the table goes on reading them from there.
+    """
+    plan, features = data.plan, data.plan.features
+    _check_memory(len(data.y), len(features))
+    say("Making features")
+    needs_means = features.learns or plan.missing in ("mean", "indicator")
+    means = (
+        features.learn(data.table, None, data.weights) if needs_means else np.zeros(len(features))
+    )
+    with np.errstate(over="ignore", invalid="ignore"):
+        X = features.build(data.table, None, means, move=True)
+    first = next((j for j, f in enumerate(features.features) if f.kind == "product"), len(features))
+    for j in range(first, len(features)):
+        if not np.isfinite(X[:, j]).all():
+            raise DataError(
+                Argument("interactions"),
+                f": values of the product {features.features[j].name!r} are too large: rescale its "
+                "columns, or leave them out with ",
+                Argument("drop"),
+                ".",
+            )
+    repeats = repeated_columns(X, first) if first < len(features) else {}
+    notes: list[str] = []
+    if repeats:
+        kept = [j for j in range(len(features)) if j not in repeats]
+        for place, j in enumerate(kept):
+            if place != j:
+                X[:, place] = X[:, j]
+        X, means = X[:, : len(kept)], means[kept]
+        notes = _say_repeats(features, repeats)
+        plan = replace(plan, features=features.keep(kept))
+    forced = resolve_forced(settings.force, plan.features.features)
+    return FeatureMatrix(X, means, plan, forced, notes)
+
+
+def _say_repeats(features: Features, repeats: dict[int, int]) -> list[str]:
+    names = features.names
+    constant = [names[j] for j, i in repeats.items() if i < 0]
+    same = [f"{names[j]} (as {names[i]})" for j, i in repeats.items() if i >= 0]
+    notes = []
+    if constant:
+        notes.append(f"Left out, since constant: {_some(constant)}.")
+    if same:
+        notes.append(f"Left out, since they repeat another column: {_some(same)}.")
+    return notes
+
+
+def _some(names: list[str], most: int = 6) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _check_memory(n: int, p: int) -> None:
+    needed = 8.0 * n * p
+    if too_large(needed):
+        raise DataError(
+            f"{n:,} rows of {p:,} features take {needed / 1e9:.0f} GB, more than this machine has: "
+            "leave out columns with ",
+            Argument("drop"),
+            ".",
+        )
+
+
+def resolve_forced(names: tuple[str, ...], features: Sequence[Feature]) -> NDArray[np.int64]:
+    """Find features by their own name, or all that are made of a column."""
+    if not names:
+        return np.empty(0, dtype=np.int64)
+    by_name, by_column = defaultdict(list), defaultdict(list)
+    for j, feature in enumerate(features):
+        by_name[feature.name].append(j)
+        if feature.kind in ("number", "level"):
+            by_column[feature.column].append(j)
+    forced: list[int] = []
+    for name in names:
+        found = by_name.get(name) or by_column.get(name)
+        if not found:
+            known = listed([feature.name for feature in features], 8)
+            raise DataError(
+                Argument("force"), f" names {name!r}, which is not among the features: {known}."
+            )
+        forced += found
+    return np.array(sorted(set(forced)), dtype=np.int64)

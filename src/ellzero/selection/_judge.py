@@ -1,0 +1,49 @@
+"""How well a model does, on the rows that it was fitted on and on rows held out."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.tables._features import power_of_two
+
+__all__ = ["judge_predictions", "share_explained", "standard_deviations"]
+
+_Floats = NDArray[np.float64]
+
+
+def share_explained(rss: float, y: _Floats, weights: _Floats | None) -> float:
+    """Return the share of the variance of y that a model explains; NaN if y has none."""
+    centred = y - np.average(y, weights=weights)
+    total = float(np.average(centred**2, weights=weights)) * (
+        len(y) if weights is None else float(weights.sum())
+    )
+    return 1 - rss / total if total > 0 else math.nan
+
+
+def standard_deviations(X: _Floats, weights: _Floats | None) -> _Floats:
+    """Return the standard deviation of each column."""
+    if not X.size:
+        return np.zeros(X.shape[1])
+    unit = np.array([power_of_two(column) for column in X.T])  # so that no square overflows
+    X = X / unit
+    mean = np.average(X, axis=0, weights=weights)
+    return unit * np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
+
+
+def judge_predictions(
+    predicted: _Floats, y: _Floats, weights: _Floats | None, mean: float
+) -> dict[str, float]:
+    """Compare predictions of rows that were held out with predicting the mean of the others."""
+    error = y - predicted
+    mse = float(np.average(error**2, weights=weights))
+    base = float(np.average((y - mean) ** 2, weights=weights))
+    return {
+        "rows": len(y),
+        "rmse": math.sqrt(mse),
+        "mae": float(np.average(np.abs(error), weights=weights)),
+        "r2": 1 - mse / base if base > 0 else math.nan,
+        "rmse_of_mean": math.sqrt(base),
+    }
