@@ -246,7 +246,7 @@ def chart_residuals(
     return canvas
 
 
-def chart_quantiles(residuals: NDArray[np.float64], seed: int, width: int) -> Canvas:
+def chart_quantiles(residuals: NDArray[np.float64], width: int) -> Canvas:
     """Draw the quantiles of the residuals against those of a normal distribution."""
     from scipy.special import ndtri
 

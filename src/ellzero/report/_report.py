@@ -6,7 +6,6 @@ import base64
 import hashlib
 import json
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
@@ -23,27 +22,11 @@ from ellzero.report._charts import (
 )
 from ellzero.report._format import number, percent, plural, signed
 from ellzero.selection import Selection
-from ellzero.tables import write_aside
 
-__all__ = ["make_report", "policy_hash", "write_report"]
+__all__ = ["make_report", "policy_hash"]
 
 # A stand-in is shown if it makes up for this share of what its variable does.
 _WORTH_NAMING = 0.2
-
-
-def write_report(selection: Selection, content: dict[str, Any], path: Path) -> None:
-    """Write the report of a selection, aside and then renamed.
-
-    Parameters
-    ----------
-    selection : Selection
-        The selection.
-    content : dict
-        What `ellzero.selection.summarise` makes of it.
-    path : Path
-        Where to.
-    """
-    write_aside(path, make_report(selection, content))
 
 
 def make_report(selection: Selection, content: dict[str, Any]) -> str:
@@ -93,7 +76,7 @@ def make_report(selection: Selection, content: dict[str, Any]) -> str:
         inclusion_chart=posterior
         and both_widths(lambda w: chart_inclusion(posterior["variables"], w)),
         residual_chart=both_widths(lambda w: chart_residuals(fitted, residuals, seed, w)),
-        quantile_chart=both_widths(lambda w: chart_quantiles(residuals, seed, w)),
+        quantile_chart=both_widths(lambda w: chart_quantiles(residuals, w)),
         stand_ins_of=_by_variable(content["stand_ins"]),
         alone=_alone(model["variables"], content["stand_ins"]),
         total_rows=len(residuals),
