@@ -20,7 +20,7 @@ def draw_printer(who: str, total: int, verbose: int) -> Callable[[int], None] | 
 
 
 def _printer(who: str, describe: Callable[[int], str]) -> Callable[[int], None]:
-    """Print a line a second at most, on standard error."""
+    """Print at most one line per second, on standard error."""
     start = time.perf_counter()
     last = start
 

@@ -6,15 +6,15 @@ import unicodedata
 
 __all__ = ["shown"]
 
-# Of what is neither letter nor mark, spaces and what joins letters of some scripts are harmless.
+# Harmless, though not printable: what joins letters in some scripts
 _JOINERS = "\u200c\u200d"
 
 
 def shown(text: str) -> str:
-    r"""Return a text with all that could do more than be read written out, as Python would.
+    r"""Return a text in which characters that can't be seen are written as Python escapes.
 
-    Control characters move cursors and ring bells; marks of direction turn the text after them
-    around, so that it reads as another.
+    Control characters can move the cursor; marks of direction reverse the text after them, so that
+    it reads as another.
 
     Parameters
     ----------

@@ -131,7 +131,7 @@ def check_parameters(caller: str, constraints: dict[str, list[Any]], **values: A
     """Check parameters, with scikit-learn's own wording."""
     if get_config()["skip_parameter_validation"]:
         return
-    # None is settled here: scikit-learn takes longer over it than over all the rest.
+    # None is checked here: scikit-learn takes longer for it than for all other values.
     to_check = {n: v for n, v in values.items() if v is not None or None not in constraints[n]}
     validate_parameter_constraints(constraints, to_check, caller_name=caller)
 
@@ -143,8 +143,8 @@ def check_fit_input(
 
     X keeps its layout, and float32 stays float32.
     """
-    # What the decorator _fit_context does for an estimator without others inside it, at less than
-    # half its price: on small tables that is most of what a fit costs.
+    # This does what scikit-learn's decorator _fit_context does for an estimator that contains no
+    # other, in less than half the time: on small tables that is most of the time of a fit.
     constraints = estimator._parameter_constraints
     values = {name: getattr(estimator, name) for name in constraints}
     check_parameters(type(estimator).__name__, constraints, **values)
@@ -159,7 +159,7 @@ def check_fit_input(
 def check_table(
     caller: str, X: Any, y: Any, sample_weight: Any
 ) -> tuple[Any, NDArray[np.float64], NDArray[np.float64] | None, Any]:
-    """Check what a function was given; the last that comes back is the names of the columns."""
+    """Check what a function was given; also return the names of the columns, or None."""
     if y is None:
         raise ValueError(f"{caller} requires y, but it is None.")
     if sample_weight is None and _is_plain(X, 2) and _is_plain(y, 1) and len(X) == len(y) > 0:
@@ -170,7 +170,7 @@ def check_table(
 
 
 def _is_plain(array: Any, n_dimensions: int) -> bool:
-    """Whether scikit-learn's checks, which take longer than a small frontier, would pass it as is.
+    """Whether scikit-learn's checks would pass the array unchanged; they are slow for small ones.
 
     The sum is finite only if all entries are.
     """

@@ -1,4 +1,4 @@
-"""Heights that keep a distance, for labels."""
+"""Heights of labels, moved apart so that these do not overlap."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["space_out"]
 def space_out(
     heights: NDArray[np.float64], gap: float, low: float, high: float
 ) -> NDArray[np.float64]:
-    """Move heights as little as possible, in squares, to be a gap apart and within bounds.
+    """Move heights by the least sum of squares so that they are a gap apart and within bounds.
 
     The bounds must have room for all of them. Differences ``height - rank * gap`` have to be
     increasing: that is an isotonic regression.

@@ -19,7 +19,7 @@ def log_inverse_gamma(x, shape, rate):
 
 
 def log_prior(support, p, theta, beta_prior):
-    """Of a support: given theta (a number or one a column), or theta ~ Beta(a, b)."""
+    """Of a support: given theta (a number or one per column), or theta ~ Beta(a, b)."""
     k = len(support)
     if beta_prior is not None:
         a, b = beta_prior

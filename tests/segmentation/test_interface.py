@@ -209,7 +209,7 @@ def test_results_can_be_copied_and_do_not_follow_the_data():
         (
             Y,
             {"sample_weight": [1.0]},
-            "sample_weight must have one weight a sample, 6 of them; got 1",
+            "sample_weight must have one weight per sample, 6 of them; got 1",
         ),
         (Y, {"sample_weight": [-1.0] * 6}, "sample_weight must be finite and not negative"),
         (Y, {"sample_weight": [np.nan] * 6}, "sample_weight must be finite and not negative"),
@@ -219,7 +219,7 @@ def test_results_can_be_copied_and_do_not_follow_the_data():
         (
             [Y, Y],
             {"sample_weight": [None, [1]]},
-            r"sample_weight\[1\] must have one weight a sample",
+            r"sample_weight\[1\] must have one weight per sample",
         ),
         (Y[:3], {"lam": "cv"}, 'lam="cv" needs four samples or more; y has 3'),
     ],

@@ -271,7 +271,7 @@ def test_shapes():
         (lambda: Lq(1, 1), "q must be strictly between 0 and 1; got 1"),
         (lambda: KSparse(1.5), "k must be an integer, not negative; got 1.5"),
         (lambda: GroupL0(1, []), "groups must be one label a coefficient"),
-        (lambda: GroupL1(1, [0, 1], [1]), "weights must be one number a group, 2"),
+        (lambda: GroupL1(1, [0, 1], [1]), "weights must be one number per group, 2"),
         (lambda: GroupL1(1, [0, 1]).prox([1, 2, 3]), "x must have the shape of groups"),
         (lambda: L0(1).prox([1], 0), "step must be a positive finite number"),
         (lambda: L0(1).moreau_envelope([1], -1), "step must be a positive finite number"),

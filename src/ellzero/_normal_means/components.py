@@ -1,4 +1,4 @@
-"""The parts that spike-and-slab priors are made of, in units of the noise."""
+"""The components of spike-and-slab priors, in units of the noise."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Component", "Evaluation", "Laplace", "Normal", "PointMass"]
 
 
 class Evaluation(NamedTuple):
-    """What a component says of each u >= 0."""
+    """A component evaluated at each u >= 0."""
 
     log_gain: Floats
     """``K(u)``, the log of the component's marginal density over the noise's own, phi."""

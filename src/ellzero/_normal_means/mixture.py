@@ -47,7 +47,7 @@ class NormalMixtureRule(Rule):
         quadratic += away**2 * (wider / (width * self.widths))
         logs = self.log_weights - self.log_weights[best] - 0.5 * np.log(self.widths / width)
         logs = logs + 0.5 * quadratic
-        # Where rounding chose one that is not quite the most probable.
+        # Rounding may have chosen a component that is not quite the most probable.
         out: Floats = np.exp(logs - logs.max(axis=1, keepdims=True))
         out /= out.sum(axis=1, keepdims=True)
         return out

@@ -60,7 +60,7 @@ def invert_increasing(
 
 
 def _middle(low: Floats, high: Floats) -> Floats:
-    """Halve the bracket: in size where its ends are far apart in size, else in length."""
+    """Halve the bracket: geometrically if its ends differ in magnitude, else arithmetically."""
     with np.errstate(invalid="ignore"):
         wide = (low > 0) & (high > 4 * low)
         return np.where(wide, np.sqrt(np.abs(low)) * np.sqrt(np.abs(high)), low + (high - low) / 2)

@@ -26,7 +26,7 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(24)
 
 
 class Terms(NamedTuple):
-    """What a rule says of each u: two that sum to u, each good to its own last digits."""
+    """Two terms that sum to u, each accurate to its own last digits."""
 
     mean: Floats
     """``E[b | u]``."""

@@ -37,7 +37,7 @@ class Console:
             print(text)
 
     def flush(self) -> None:
-        """Let what was said be read now, also at the other end of a pipe."""
+        """Flush the output, so that it can be read now at the other end of a pipe."""
         sys.stdout.flush()
 
     def note(self, text: str) -> None:
@@ -80,7 +80,7 @@ class Console:
 
     @contextlib.contextmanager
     def progress(self, words: str) -> Iterator[Callable[[str], None]]:
-        """Show what is going on while it does, on a terminal."""
+        """Show on a terminal what is going on, as long as the block runs."""
         if self.quiet or not sys.stderr.isatty():
             yield lambda words: None
             return

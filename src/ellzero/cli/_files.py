@@ -21,7 +21,7 @@ __all__ = ["FileCommand", "is_standard", "output_path", "write_output"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
-# Other names of "-": opened as files they would start at its beginning, over what is there.
+# Other names of "-". Opened as files, they would overwrite what is there from the beginning.
 _STANDARD_OUTPUT = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
 _STANDARD_INPUT = {"/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
 
@@ -73,7 +73,7 @@ def _why_not(path: Path) -> str:
     if not os.path.isdir(folder):
         return f"there is no directory {folder}."
     try:
-        # What writing will do first: permissions alone don't tell, least of all those of root
+        # The first thing that writing will do: permissions alone do not tell, least of all for root
         tempfile.NamedTemporaryFile(prefix=".ellzero.", dir=folder).close()
     except OSError as error:
         return f"nothing can be written in {folder}: {(error.strerror or str(error)).lower()}."

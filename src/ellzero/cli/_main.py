@@ -61,7 +61,7 @@ def main() -> None:
     """Run the command line."""
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
-        # A terminal that has no such letter shows its number; that is no reason to stop.
+        # A character that the terminal can't show is printed as an escape, not an error.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     code = _run(sys.argv[1:])
@@ -86,7 +86,7 @@ def _open_streams() -> None:
 
 
 def _forget_output() -> None:
-    """Send the rest of the output nowhere: Python would try once more on its way out."""
+    """Discard the rest of the output: Python would try to write it once more at exit."""
     with contextlib.suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

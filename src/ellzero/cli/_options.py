@@ -37,21 +37,21 @@ def _apply(decorators: list[Callable[[Any], Any]], command: _Command) -> _Comman
 
 
 def reading_options(command: _Command) -> _Command:
-    """Options of how a text file is written."""
+    """Options that say how a text file is written."""
     return _apply(
         [
             click.option(
                 "--delimiter",
                 metavar="CHAR",
                 callback=_check_mark,
-                help="What stands between fields; by default the header tells.",
+                help="The character between fields; by default found in the header.",
             ),
             click.option(
                 "--encoding",
                 default="utf-8",
                 show_default=True,
                 callback=_check_encoding,
-                help="Such as latin-1.",
+                help="Encoding of the file, such as latin-1.",
             ),
             click.option(
                 "--decimal",
@@ -65,7 +65,7 @@ def reading_options(command: _Command) -> _Command:
                 "--na",
                 multiple=True,
                 metavar="TEXT",
-                help="Stands for a missing value, besides nothing, NA, NaN, null and the like.",
+                help="A text that means a missing value, as do an empty field, NA, NaN and null.",
             ),
         ],
         command,
@@ -73,7 +73,7 @@ def reading_options(command: _Command) -> _Command:
 
 
 def table_options(command: _Command) -> _Command:
-    """Options of which columns of a table are what."""
+    """Options that say what the columns of a table are for."""
     column: dict[str, Any] = {"metavar": "COLUMN"}
     many: dict[str, Any] = {"metavar": "COLUMN", "multiple": True}
     return _apply(
@@ -83,32 +83,47 @@ def table_options(command: _Command) -> _Command:
             click.option(
                 "--example",
                 type=click.Choice(["diabetes"]),
-                help="Shipped data instead of a TABLE.",
+                help="Use this example data set instead of a TABLE.",
             ),
             click.option("--drop", **many, help="Leave this column out."),
-            click.option("--force", **many, help="This column or feature is in every model."),
-            click.option("--categorical", **many, help="Its values are levels, even if numbers."),
-            click.option("--keep", **many, help="Use it, even if it looks like an identifier."),
+            click.option("--force", **many, help="Keep this column or feature in every model."),
+            click.option(
+                "--categorical",
+                **many,
+                help="Encode this column as a category, even if it holds numbers.",
+            ),
+            click.option(
+                "--keep", **many, help="Use this column, even if it looks like an identifier."
+            ),
             click.option(
                 "--interactions",
                 is_flag=True,
                 help="Add squares, a^2, and products, a:b, of deviations from the means.",
             ),
-            click.option("--weights", **column, help="Weights, rescaled to sum to the rows."),
-            click.option("--frequency", is_flag=True, help="The weights are counts of rows."),
+            click.option(
+                "--weights",
+                **column,
+                help="The column of weights, which are rescaled to sum to the number of rows.",
+            ),
+            click.option(
+                "--frequency",
+                is_flag=True,
+                help="Take the weights as counts of rows: they are not rescaled.",
+            ),
             click.option(
                 "--missing",
                 type=click.Choice(["error", "drop", "mean", "indicator"]),
                 default="error",
                 show_default=True,
-                help="Missing values: drop their rows, put the mean, or add an indicator too.",
+                help="What to do about missing values: stop, drop their rows, fill in the mean, or "
+                "fill in the mean and add an indicator column.",
             ),
             click.option(
                 "--seed",
                 type=click.IntRange(0, 2**31 - 1),
                 default=0,
                 show_default=True,
-                help="Of everything random.",
+                help="Seed of the random numbers (folds, rows held out, draws).",
             ),
         ],
         command,
@@ -116,7 +131,7 @@ def table_options(command: _Command) -> _Command:
 
 
 def modelling_options(command: _Command) -> _Command:
-    """Options of how a model is chosen and judged."""
+    """Options that say how a model is chosen and judged."""
     return _apply(
         [
             click.option(
@@ -126,8 +141,12 @@ def modelling_options(command: _Command) -> _Command:
                 show_default=True,
                 help="How the price of a variable is chosen.",
             ),
-            click.option("--size", type=click.IntRange(0), help="So many variables instead."),
-            click.option("--lam", type=float, help="This price of a variable instead."),
+            click.option(
+                "--size",
+                type=click.IntRange(0),
+                help="Choose the best model of this many variables instead.",
+            ),
+            click.option("--lam", type=float, help="Use this price of a variable instead."),
             click.option(
                 "--ridge",
                 type=float,
@@ -138,17 +157,23 @@ def modelling_options(command: _Command) -> _Command:
             click.option(
                 "--folds",
                 type=click.IntRange(2),
-                help="Of the cross-validation.  [default: 10]",
+                help="Number of folds of the cross-validation.  [default: 10]",
             ),
-            click.option("--groups", metavar="COLUMN", help="Rows of one value stay together."),
             click.option(
-                "--time", metavar="COLUMN", help="Folds respect the order of this column."
+                "--groups",
+                metavar="COLUMN",
+                help="Keep rows with the same value of this column in the same fold.",
+            ),
+            click.option(
+                "--time",
+                metavar="COLUMN",
+                help="Order rows by this column: each fold is later than its training rows.",
             ),
             click.option(
                 "--test-share",
                 type=float,
                 default=0.0,
-                help="Share of rows held out from everything, for an honest error.",
+                help="Share of rows to keep out of the whole procedure, for an unbiased error.",
             ),
         ],
         command,

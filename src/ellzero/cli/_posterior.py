@@ -22,7 +22,9 @@ __all__ = ["command"]
 @click.command("posterior", cls=FileCommand)
 @table_options
 @click.option(
-    "--expected-size", type=float, help="Variables expected beforehand.  [default: 10, or half]"
+    "--expected-size",
+    type=float,
+    help="Number of variables expected before seeing the data.  [default: 10, or half of them]",
 )
 @click.option(
     "--slab",
@@ -36,10 +38,18 @@ __all__ = ["command"]
     type=click.Choice(["auto", "enumerate", "gibbs", "tempered"]),
     default="auto",
     show_default=True,
-    help="Visit all models, or draw.",
+    help="How it is computed: visit all models, or sample.",
 )
-@click.option("--draws", type=click.IntRange(1), default=1000, show_default=True, help="A chain.")
-@click.option("--chains", type=click.IntRange(1), default=4, show_default=True, help="How many.")
+@click.option(
+    "--draws",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help="Draws to keep from each chain.",
+)
+@click.option(
+    "--chains", type=click.IntRange(1), default=4, show_default=True, help="Number of chains."
+)
 @output_path("--json", help="Write all results as JSON (- for standard output).")
 @click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
 @reading_options

@@ -28,7 +28,7 @@ __all__ = ["command"]
 def command(
     model: Path, table: Path, output: Path | None, lenient: bool, quiet: bool, **values: Any
 ) -> None:
-    """Predict with MODEL, a file of ellzero select --save, the rows of TABLE.
+    """Predict the rows of TABLE with MODEL, a file that ellzero select --save has written.
 
     The predictions are CSV: a header and a line for each row.
     """
@@ -56,7 +56,7 @@ def command(
     if isinstance(truth, NumberColumn):
         known = np.isfinite(truth.values) & np.isfinite(predicted)
         if known.any():
-            # Halves, and in units of the largest: neither a difference nor a square overflows
+            # Halved, and divided by the largest: neither a difference nor a square overflows
             halves = truth.values[known] / 2 - predicted[known] / 2
             unit = float(np.abs(halves).max()) or 1.0
             error = 2 * (unit * float(np.sqrt(np.mean((halves / unit) ** 2))))

@@ -31,9 +31,10 @@ _PARTS = (
 @click.option(
     "--trials",
     type=click.IntRange(1),
-    help="Of accuracy, selection and timing.  [default: as in the paper, 1000, 1000 and 200]",
+    help="Number of trials of accuracy, selection and timing.  [default: as in the paper, "
+    "1000, 1000 and 200]",
 )
-@click.option("--jobs", type=click.IntRange(1), help="Processes.  [default: all cores]")
+@click.option("--jobs", type=click.IntRange(1), help="Number of processes.  [default: all cores]")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -47,7 +48,7 @@ _PARTS = (
     type=click.IntRange(0, 2**31 - 1),
     default=0,
     show_default=True,
-    help="Of everything random.",
+    help="Seed of the random numbers.",
 )
 @click.option("--resume", is_flag=True, help="Go on from the trials in the folder.")
 @click.option("--dask", metavar="ADDRESS", help="Run trials on the workers of this scheduler.")
@@ -91,7 +92,7 @@ def command(parts: tuple[str, ...], out: Path, quiet: bool, resume: bool, **opti
 
 @contextlib.contextmanager
 def _bars(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    """Show a bar a part, with the time left, on a terminal only."""
+    """Show one progress bar per part, with the time left, on a terminal only."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

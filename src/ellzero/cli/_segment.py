@@ -35,7 +35,9 @@ def _number_or(words: tuple[str, ...], value: str, option: str, most: float) -> 
 
 @click.command("segment", cls=FileCommand)
 @click.argument("series", type=click.Path(path_type=Path))
-@click.option("--column", metavar="COLUMN", help="The column of values; not needed for only one.")
+@click.option(
+    "--column", metavar="COLUMN", help="The column of values; not needed if there is only one."
+)
 @click.option("--time", metavar="COLUMN", help="Order and label the rows by this column.")
 @click.option("--weights", metavar="COLUMN", help="Weights of the samples.")
 @click.option(
@@ -50,7 +52,7 @@ def _number_or(words: tuple[str, ...], value: str, option: str, most: float) -> 
     type=click.Choice(["min", "1se"]),
     default="min",
     show_default=True,
-    help="With --lam cv: least error, or within one standard error.",
+    help="With --lam cv: the penalty of least error, or the largest within one standard error.",
 )
 @click.option(
     "--smallest-jump", type=float, help="Instead of --lam: the smallest jump, in units of noise."
@@ -183,7 +185,7 @@ def _read(console: Console, values: dict[str, Any]) -> tuple[Any, _Series]:
 
 
 def _order(column: Any) -> tuple[Any, list[str]]:
-    """Return the order of the rows in time, and how they are called."""
+    """Return the order of the rows in time, and their labels."""
     import numpy as np
 
     from ellzero.tables import DataError, DateColumn, ValueColumn

@@ -1,8 +1,8 @@
 """Every figure and table of the paper, remade.
 
-A module each: ``compute`` makes the data, ``draw`` a figure of them, ``tabulate`` a summary, and
-``claims`` holds what the paper says against them. :func:`reproduce` does all that and writes a
-folder, as ``ellzero reproduce`` does.
+Each has a module, in which ``compute`` makes the data, ``draw`` a figure of them, ``tabulate`` a
+summary, and ``claims`` compares what the paper says with them. :func:`reproduce` does all that and
+writes a folder, as ``ellzero reproduce`` does.
 
 Examples
 --------

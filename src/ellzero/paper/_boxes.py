@@ -1,4 +1,4 @@
-"""Boxplots of many trials, a method a row."""
+"""Boxplots of many trials, one row per method."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def colour_of(method: str) -> str:
 
 
 def draw_boxes(ax: Axes, data: pd.DataFrame, value: str, methods: Sequence[str]) -> None:
-    """Draw a box a method, from the first at the top: quartiles, whiskers, and what lies beyond."""
+    """Draw one box per method, the first at the top: quartiles, whiskers, and what lies beyond."""
     samples = [data.loc[data["method"] == name, value].to_numpy(dtype=float) for name in methods]
     drawn = ax.boxplot(
         samples,

@@ -1,4 +1,4 @@
-"""Checks of what all studies are asked."""
+"""Checks of the parameters that all studies have."""
 
 from __future__ import annotations
 

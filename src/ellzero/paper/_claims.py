@@ -1,4 +1,4 @@
-"""What the paper claims, what we measured, and what that makes of the claim."""
+"""What the paper claims, what we measured, and the verdict."""
 
 from __future__ import annotations
 

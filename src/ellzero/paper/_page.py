@@ -24,7 +24,7 @@ _VERDICTS = ("confirmed", "better", "not confirmed")
 
 
 def check_page(folder: Path, wanted: Iterable[str]) -> None:
-    """Raise if the folder is none, or has a page or, without one, data of somebody else's."""
+    """Raise if the path is no folder, or holds a page or, without one, data that are not ours."""
     if folder.exists() and not folder.is_dir():
         raise DataError(f"{folder} is a file, not a folder.")
     page = folder / "index.html"

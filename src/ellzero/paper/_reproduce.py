@@ -132,7 +132,7 @@ def _check_parts(parts: str | Iterable[str]) -> list[str]:
 
 
 def _prepare(folder: Path, wanted: list[str], seed: int, resume: bool) -> None:
-    """See that trials can be gone on from and all can be written, before any work."""
+    """Check before any work that trials can be resumed and that all files can be written."""
     check_page(folder, wanted)
     for study in dict.fromkeys(_STUDIES[name] for name in wanted if name in _STUDIES):
         path = _trial_file(folder, study)
@@ -201,7 +201,7 @@ def _write_figure(figure: Figure, stem: Path) -> None:
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
-    # Neither the time nor chance goes into a file: the same data make the same bytes.
+    # Files contain neither the time nor random names: the same data make the same bytes.
     with mpl.rc_context({"svg.hashsalt": "ellzero"}):
         for kind, extra in (("png", {"dpi": 150}), ("svg", {"metadata": {"Date": None}})):
             buffer = io.BytesIO()

@@ -1,4 +1,4 @@
-"""Trials over processes or a cluster: the same numbers in the same order, whoever computes them."""
+"""Trials on several processes or a cluster; the numbers do not depend on where they are run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ellzero.paper._trial_file import (
 
 __all__ = ["Progress", "Trial", "check_cluster", "one_thread", "run_trials"]
 
-# From a seed and a task to what was found; a function of a module, so that processes can find it
+# Maps a seed and a task to what was found. It must be a function of a module, to be pickled.
 Trial = Callable[..., list[Row]]
 # Called with the number of trials done and of all
 Progress = Callable[[int, int], None]
@@ -77,7 +77,7 @@ def run_trials(
     tasks : sequence of tuples
         The trials.
     seed : int
-        Seed of all.
+        Seed of all trials.
     keys : sequence of str
         Names for the entries of a task; columns of the result.
     jobs : int or None
@@ -87,7 +87,7 @@ def run_trials(
     path : Path or None
         Where finished trials are kept, and found again.
     machine : str or None
-        What trials are made on, if trials of another machine must not be mixed in.
+        The machine that trials run on, if trials of another machine must not be mixed in.
     progress : callable or None
         Called with the number of trials done, and of all.
 

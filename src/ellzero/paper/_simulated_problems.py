@@ -13,7 +13,7 @@ __all__ = ["SimulatedProblem", "simulate_problem"]
 
 
 class SimulatedProblem(NamedTuple):
-    """A table, its response, what is true of it, and a seed for those who are to solve it."""
+    """A table, its response, the true coefficients, and a seed for the methods that solve it."""
 
     X: NDArray[np.float64]
     y: NDArray[np.float64]

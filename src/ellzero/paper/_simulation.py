@@ -28,9 +28,9 @@ def simulate(
 ) -> pd.DataFrame:
     """Return what every method made of every trial: its errors, and what it selected.
 
-    A row a trial and method: ``squared_error`` of the coefficients; of those selected, how many are
-    ``true`` and ``false`` (missing for methods that don't select); ``warnings``, how many were
-    given.
+    One row per trial and method: ``squared_error`` of the coefficients; how many of the selected
+    variables are ``true`` and ``false`` (missing for methods that don't select); and the number of
+    ``warnings``.
     """
     table = run_trials(
         "simulation",

@@ -17,9 +17,9 @@ _LARGEST = 40
 def forward_stepwise(
     X: NDArray[np.float64], y: NDArray[np.float64], cv: Any
 ) -> NDArray[np.float64]:
-    """Return coefficients: in goes the column that lowers the residual sum of squares most.
+    """Return coefficients. Each step inserts the column that lowers the RSS most.
 
-    None goes out again. The size is that of least mean squared error on the rows held out.
+    No column is removed again. The size is that of least mean squared error on the rows held out.
     """
     errors = np.zeros(min(_LARGEST, X.shape[1], X.shape[0] // 2) + 1)
     for train, test in cv.split(X):

@@ -1,4 +1,4 @@
-"""Finished trials on disk: one JSON text a line, written as each is done, never rewritten."""
+"""Finished trials on disk: one line of JSON per trial, appended when it is done."""
 
 from __future__ import annotations
 

@@ -73,8 +73,8 @@ def compute(
     Returns
     -------
     pandas.DataFrame
-        A row a trial and method, with the ``squared_error`` ``|estimate - true coefficients|^2``,
-        and how many ``warnings`` the method gave.
+        One row per trial and method, with the ``squared_error``
+        ``|estimate - true coefficients|^2``, and how many ``warnings`` the method gave.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def compute(
 
 
 def tabulate(data: pd.DataFrame) -> pd.DataFrame:
-    """Summarise the squared errors of :func:`compute`, a row a method."""
+    """Summarise the squared errors of :func:`compute`, one row per method."""
     errors = data.groupby("method", sort=False)["squared_error"]
     quartiles = errors.quantile(np.array([0.25, 0.5, 0.75])).unstack()
     return pd.DataFrame(
@@ -189,7 +189,7 @@ def claims(data: pd.DataFrame) -> list[Claim]:
 
 
 def _as_good(difference: Interval, other: float) -> bool:
-    """Return whether an error is surely larger than the other by no more than is let pass."""
+    """Return whether an error is, with confidence, at most a little larger than the other."""
     return difference.high <= _SIMILAR * other
 
 

@@ -278,7 +278,7 @@ def _whereabouts(data: pd.DataFrame, method: str) -> str:
 
 
 def _sets(data: pd.DataFrame, method: str) -> list[frozenset[str]]:
-    """Return what a method selected, a set a repeat."""
+    """Return what a method selected, one set per repeat."""
     mine = data[data["method"] == method].groupby("repeat")["variable"]
     found = {repeat: frozenset(names) for repeat, names in mine}
     return [found.get(repeat, frozenset()) for repeat in sorted(data["repeat"].unique())]

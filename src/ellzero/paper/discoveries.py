@@ -65,8 +65,8 @@ def compute(
     Returns
     -------
     pandas.DataFrame
-        A row a trial and method: how many of the ten ``true`` variables it selected, and how many
-        ``false`` ones.
+        One row per trial and method: how many of the ten ``true`` variables it selected, and how
+        many ``false`` ones.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def compute(
 
 
 def tabulate(data: pd.DataFrame) -> pd.DataFrame:
-    """Summarise the selections of :func:`compute`, a row a method."""
+    """Summarise the selections of :func:`compute`, one row per method."""
     groups = data.groupby("method", sort=False)
     return pd.DataFrame(
         {

@@ -135,7 +135,7 @@ def tabulate(data: pd.DataFrame) -> pd.DataFrame:
 def _stretch(
     ratios: NDArray[np.float64], values: NDArray[np.float64], chosen: NDArray[np.float64]
 ) -> float:
-    """Return over what factor of penalties, around the chosen one, coefficients are the same."""
+    """Return by what factor the penalty can vary around the chosen one without a change."""
     other = ~np.all(np.isclose(values, chosen, rtol=1e-9, atol=1e-12), axis=1)
     below, above = ratios[other & (ratios < 1)], ratios[other & (ratios > 1)]
     first = ratios[ratios > below.max()].min() if below.size else ratios.min()

@@ -47,7 +47,7 @@ def compute(
     Returns
     -------
     pandas.DataFrame
-        A row a point: ``prior``, ``theta``, ``sigma_beta``, ``sigma_e``, ``beta``, ``penalty``.
+        One row per point: ``prior``, ``theta``, ``sigma_beta``, ``sigma_e``, ``beta``, ``penalty``.
 
     Examples
     --------

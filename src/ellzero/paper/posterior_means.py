@@ -50,7 +50,8 @@ def compute(
     Returns
     -------
     pandas.DataFrame
-        A row a point: ``prior``, ``theta``, ``sigma_beta``, ``sigma_e``, ``y``, ``posterior_mean``.
+        One row per point: ``prior``, ``theta``, ``sigma_beta``, ``sigma_e``, ``y`` and
+        ``posterior_mean``.
 
     Examples
     --------

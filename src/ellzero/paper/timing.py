@@ -22,7 +22,7 @@ __all__ = ["CAPTION", "PAPERS_SECONDS", "TITLE", "claims", "compute", "draw", "t
 
 TITLE = "Time"
 CAPTION = (
-    "Seconds a problem, one thread: medians (dots) and the range from the 5th to the 95th "
+    "Seconds per problem, one thread: medians (dots) and the range from the 5th to the 95th "
     "percentile. The paper's times are on its authors' machine, with glmnet, their own SBR, and "
     "BoomSpikeSlab; its lasso and SBR seem to be single fits, without folds."
 )
@@ -30,7 +30,7 @@ _ESS = "effective sample size of 1,000"
 _QUICK = (SBR, FRONTIER, SPIKE_SLAB)
 _SMALL, _LARGE = ((120, 100), (300, 200)), ((1000, 1000), (2000, 2000))
 _MOST_LARGE = 3
-# "Almost as fast": at most so many times as long
+# "Almost as fast": at most this many times as long
 _ALMOST = 2.0
 # An effective sample size that means and probabilities can be read off
 _ENOUGH = 400

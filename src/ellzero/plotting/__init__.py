@@ -1,4 +1,4 @@
-"""Pictures of results; matplotlib is imported here and nowhere above."""
+"""Pictures of results; matplotlib is imported in this package and in paper, nowhere else."""
 
 from ellzero.plotting._cv_curve import draw_cv_curve
 from ellzero.plotting._inclusion import draw_inclusion

@@ -18,7 +18,7 @@ _BLUE = "#0072B2"
 
 
 def draw_inclusion(table: pd.DataFrame) -> Any:
-    """Draw what :meth:`ellzero.SpikeSlabRegressor.plot` describes, a row of the table a line."""
+    """Draw what :meth:`ellzero.SpikeSlabRegressor.plot` describes, one line per row."""
     height = 1.2 + 0.26 * len(table)
     _, axes = plt.subplots(
         1, 2, figsize=(9, height), layout="constrained", sharey=True, width_ratios=(2, 3)

@@ -19,7 +19,7 @@ _BLUE = "#0072B2"
 
 
 def draw_intervals(table: pd.DataFrame, half: NDArray[np.float64]) -> Any:
-    """Draw a row of the table a line: mean, 95% interval and, thick, the 50% one in ``half``."""
+    """Draw one line per row of the table: mean, 95% interval and, thick, the 50% one, ``half``."""
     _, ax = plt.subplots(figsize=(6.5, 1.2 + 0.26 * len(table)), layout="constrained")
     place = np.arange(len(table))[::-1]
     sure = ((table["low"] > 0) | (table["high"] < 0)).to_numpy()

@@ -1,4 +1,4 @@
-"""Labels that keep out of each other's way."""
+"""Labels that do not overlap."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def _name_sizes(ax: Axes, sizes: NDArray[np.int64], edges: NDArray[np.float64]) 
 
 
 def _note(ax: Axes, gone: list[str], unnamed: int) -> None:
-    """Say what the labels don't: who left again, and how many had no room."""
+    """Note which variables left again, and how many labels had no room."""
     parts = []
     if gone:
         parts.append(f"in grey, not in the largest model: {', '.join(gone)}")

@@ -115,8 +115,8 @@ def shrinkage_curves(
 ) -> pd.DataFrame:
     """Compute the curves of a pair of figures.
 
-    A row a point: ``prior``, ``theta``, ``sigma_beta``, ``sigma_e``, where it is, under ``y`` or
-    ``beta``, and its height under the name of ``what``.
+    One row per point: ``prior``, ``theta``, ``sigma_beta``, ``sigma_e``, where it is, under ``y``
+    or ``beta``, and its height under the name of ``what``.
     """
     noise, extent = check_positive("sigma_e", sigma_e), check_positive("reach", reach)
     if not len(sigma_betas):
@@ -137,7 +137,7 @@ def draw_curves(
     what: Literal["posterior_mean", "penalty"],
     axes: Sequence[Axes] | None = None,
 ) -> NDArray[np.object_]:
-    """Draw the curves of :func:`shrinkage_curves`, a prior an axes."""
+    """Draw the curves of :func:`shrinkage_curves`, one prior on each axes."""
     if axes is None:
         axes = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained", sharey=True)[1]
     pair: NDArray[np.object_] = np.array(axes, dtype=object)

@@ -16,7 +16,7 @@ from ellzero.posterior._scale_mixture import ScaleMixtureRegressor
 
 __all__ = ["BayesianBridgeRegressor"]
 
-# With fewer columns than this the prior of nu is meant to be heard.
+# With fewer columns than this the prior of nu is expected to matter.
 _MANY = 10
 
 

@@ -24,9 +24,9 @@ class PosteriorDraws:
     Attributes
     ----------
     coef : scipy.sparse.csr_array or ndarray of shape (n_chains * n_draws, p)
-        Coefficients, in units of y per unit of the column; a row a draw, chain after chain. Sparse
-        under a spike-and-slab prior: what is not stored is zero, the variable is not in that draw's
-        model.
+        Coefficients, in units of y per unit of the column; one row per draw, chain after chain.
+        Sparse under a spike-and-slab prior: what is not stored is zero, the variable is not in that
+        draw's model.
     intercept : ndarray of shape (n_chains, n_draws)
         Intercepts, in units of y.
     sigma_e : ndarray of shape (n_chains, n_draws)

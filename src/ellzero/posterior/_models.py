@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 __all__ = ["CredibleSet", "Models", "credible_sets", "models_from_draws", "models_from_masses"]
 
-# Of models enumerated, those are kept that have all but this of the mass, at most so many.
+# The enumerated models that are kept have all but this share of the mass; at most this many are.
 _LEFT_OUT = 1e-6
 _MOST = 10_000
 
@@ -124,7 +124,7 @@ class _Inside(NamedTuple):
         return self.row[np.flatnonzero(self.column == column)]
 
     def mass_by_column(self, among: NDArray[np.bool_], n_columns: int) -> NDArray[np.float64]:
-        """Return for each column the mass of those models among some that it is in."""
+        """Return, for each column, the mass of those of the given models that contain it."""
         chosen = among[self.row]
         weights = self.mass[self.row[chosen]]
         masses: NDArray[np.float64] = np.zeros(n_columns)

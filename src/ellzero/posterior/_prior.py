@@ -63,7 +63,7 @@ def expected_size_of(expected_size: float | None, n_columns: int) -> float:
 def resolve_theta(
     theta: Any, n_columns: int, names: Any, otherwise: float
 ) -> NDArray[np.float64] | None:
-    """Turn a number, an array, a mapping or a Series into one probability a column."""
+    """Turn a number, an array, a mapping or a Series into one probability per column."""
     if isinstance(theta, str):  # "learn", the only one that parameters are checked to be
         return None
     if hasattr(theta, "to_dict") and hasattr(theta, "index"):  # a Series
@@ -78,7 +78,7 @@ def resolve_theta(
     if values.ndim > 1 or (values.ndim == 1 and len(values) != n_columns):
         raise ValueError(
             f"theta has shape {values.shape}, but X has {n_columns} columns: give one probability, "
-            "or one a column."
+            "or one per column."
         )
     out = np.broadcast_to(values.astype(np.float64), n_columns).copy()
     wrong = np.flatnonzero(~((out >= 0) & (out <= 1)))
@@ -196,7 +196,7 @@ def check_sigma(name: str, value: Any) -> float | None:
 
 
 def check_ratio(sigma_e: float | None, sigma_beta: float | None) -> None:
-    """Refuse what a Gram matrix can't tell from a flat slab, or from none."""
+    """Refuse a ratio at which the slab, numerically, is flat or absent."""
     if sigma_e is None or sigma_beta is None:
         return
     if not 1e-5 <= sigma_e / sigma_beta <= 1e5:

@@ -184,7 +184,7 @@ class PosteriorRegressor(SelectingRegressor):
         return _dense(self.draws_.coef @ table.T) - centre
 
     def _noise_factor(self) -> float:
-        """By what sigma_e^2 is multiplied for a new row: the intercept is not known either."""
+        """Return the factor of sigma_e^2 for a new row: the intercept is uncertain too."""
         return 1 + 1 / self._weight if self.fit_intercept else 1.0
 
 

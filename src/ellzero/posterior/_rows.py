@@ -21,9 +21,9 @@ def merge_equal_rows(
 ) -> tuple[Any, NDArray[np.float64], _Weights]:
     """Sort the rows, merge those that are equal and leave out those of no weight.
 
-    Then rows and weights that say the same are the same numbers. With few rows a chain has nothing
-    to forget a rounding error by: it would grow until the draws had nothing in common. Long tables
-    stay as they are: their chains do forget.
+    Then tables that mean the same, with repeated rows or with weights, give the same numbers. With
+    few rows a rounding error grows along a chain until the draws have nothing in common. Long
+    tables stay as they are: there such an error dies out.
     """
     n, p = X.shape
     if n > _ROWS_PER_COLUMN * p or n * p > _MOST_ENTRIES:
@@ -43,7 +43,7 @@ def merge_equal_rows(
 
 
 def _keys(X: Any, y: NDArray[np.float64]) -> list[bytes]:
-    """One string of bytes a row, the same for equal rows."""
+    """One string of bytes per row, the same for equal rows."""
     ends = [value.tobytes() for value in y]
     if sparse.issparse(X):
         rows = X.tocsr()

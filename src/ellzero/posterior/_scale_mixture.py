@@ -55,7 +55,7 @@ class ScaleMixtureRegressor(PosteriorRegressor):
         raise NotImplementedError
 
     def _warn_of_prior(self, design: _core.Quadratic) -> None:
-        """Warn of a prior that does not suit the data; most always do."""
+        """Warn of a prior that does not suit the data; by default there is nothing to warn of."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Draw from the posterior.

@@ -8,7 +8,7 @@ import numpy as np
 
 __all__ = ["choose_solver", "deal_to_chains"]
 
-# Columns that may go either way, up to which all models are enumerated: at most, and by choice.
+# All models are enumerated up to this many free columns: at most, and by default.
 _MOST_ENUMERATED = {False: 22, True: 16}
 _AUTO_ENUMERATED = {False: 14, True: 9}
 _MOST_FORCED = 20

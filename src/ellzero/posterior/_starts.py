@@ -45,7 +45,7 @@ def make_starts(
     n_chains: int,
     threads: int,
 ) -> Starts:
-    """Return one support per chain, and the coefficients of the one that a greedy search finds."""
+    """Return one support per chain, and the coefficients that a greedy search finds."""
     searched = gaussian_twin(prior) if prior.slab == _core.Slab.laplace else prior
     (mode,) = _core.climb_spike_slab(design, searched, [[]], swaps=False, threads=threads)
     climbed = mode.support

@@ -1,4 +1,4 @@
-"""The choice of a price by cross-validation, on whatever folds there are."""
+"""The choice of a price by cross-validation, on any kind of folds."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _FIRST_SIZE = 20
 
 
 class Choice(NamedTuple):
-    """What cross-validation says."""
+    """The result of cross-validation."""
 
     curves: list[Curve]  # one for each ridge
     place: int  # of the ridge chosen

@@ -36,7 +36,7 @@ class Curve(NamedTuple):
     rounding: float  # errors that differ by less are equal
 
     def best(self) -> int:
-        """Return the interval of least error; of equals that of the largest lam."""
+        """Return the interval of least error; if several tie, that of the largest lam."""
         return int(np.flatnonzero(self.mean_error <= self.mean_error.min() + self.rounding)[0])
 
     def middle(self, place: int) -> float:
@@ -60,7 +60,7 @@ def make_curve(paths: list[FoldPath], rounding: float) -> Curve:
     edges = np.unique(np.concatenate([path.lambdas for path in paths]))[::-1]
     edges = np.concatenate([[np.inf], edges[edges > end], [end]])
     low, high = edges[1:], edges[:-1]
-    # Which step of each fold an interval lies in: as many breakpoints are at or above its top.
+    # In each fold, an interval lies after as many breakpoints as are at or above its top.
     steps = [np.searchsorted(-path.lambdas, -low, side="left") for path in paths]
     errors = np.array([path.errors[step] for path, step in zip(paths, steps, strict=True)])
     sizes = np.array([path.sizes[step] for path, step in zip(paths, steps, strict=True)])

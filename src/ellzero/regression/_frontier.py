@@ -39,7 +39,7 @@ def _check_criterion(argument: str, name: str) -> None:
 def _one_at_a_time(
     method: Callable[Concatenate[Frontier, _P], _R],
 ) -> Callable[Concatenate[Frontier, _P], _R]:
-    """Let one thread at a time ask: questions move the engine, and growing replaces the models."""
+    """Let one thread at a time in: most methods move the engine, and growing replaces models."""
 
     @wraps(method)
     def locked(frontier: Frontier, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:

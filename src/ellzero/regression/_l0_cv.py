@@ -147,7 +147,7 @@ class L0RegressorCV(FittedSelection):
         "verbose": ["verbose"],
     }
 
-    # The splitter asks for groups, if anyone does.
+    # If groups are requested, it is by the splitter.
     __metadata_request__fit: ClassVar[dict[str, str]] = {"groups": UNUSED}
 
     def __init__(
@@ -239,7 +239,7 @@ class L0RegressorCV(FittedSelection):
             self.frontier_ = Frontier(growing)
         certificate = certificate.with_least_error(self.rule, self.max_size_, "lam_")
         self.certificate_ = certificate.with_objective(self.objective_)
-        # What larger models would do is not known; as far as None goes, it would be.
+        # It is not known what larger models would do; max_size=None would have looked this far.
         far = far_beyond(chosen_size, forced.size)
         if self.max_size is not None and choice.curve.lam_low[-1] > 0 and self.max_size <= far:
             warnings.warn(

@@ -43,7 +43,7 @@ def search_at(problem: Problem, solver: str, lam: float, max_size: int) -> Searc
 
 
 def settle_at(frontier: GrowingFrontier, lam: float, max_size: int) -> Search:
-    """Leave the engine at the solution at ``lam`` of a frontier that covers it if it can."""
+    """Move the engine to the solution at ``lam`` of a frontier that was grown to cover it."""
     problem, hull = frontier.problem, frontier.hull
     size, n_iter = hull.size_at(lam), frontier.core.tried
     frontier.core.visit(size)
@@ -63,7 +63,7 @@ def _held_back(
     gain: float,
     rise: int = 1,
 ) -> Search:
-    """Return where a search ended that ``max_size`` held back from a better objective.
+    """Return the end of a search that ``max_size`` kept from a better objective.
 
     A model of ``rise`` more variables, ``column`` among them, is better by ``gain``.
     """
@@ -171,7 +171,10 @@ def _frontier_path(problem: Problem, max_size: int) -> _Path:
 def _small_rss(
     criterion: str, values: NDArray[np.float64], sizes: NDArray[np.int64], best: int, n: float
 ) -> str:
-    """Say so where log(RSS) has no bottom: the criteria were made for sizes far below n."""
+    """Return a warning if the RSS is too small for a criterion to be trusted; else nothing.
+
+    log(RSS) has no lower bound: the criteria were made for sizes far below n.
+    """
     exact = np.isinf(values)
     if exact.any() and sizes[exact].min() <= n / 2:
         return (

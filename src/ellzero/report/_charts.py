@@ -255,7 +255,7 @@ def chart_quantiles(residuals: NDArray[np.float64], width: int) -> Canvas:
     ordered = np.sort(residuals)
     sd = residuals.std()
     normal = ndtri((np.arange(n) + 0.5) / n)
-    if n > _MOST_DOTS:  # all of the tails, and every so many between
+    if n > _MOST_DOTS:  # all points of the tails, and a sample of those between
         inner = np.linspace(0, n - 1, _MOST_DOTS - 100).astype(int)
         rows = np.unique(np.concatenate([np.arange(50), inner, np.arange(n - 50, n)]))
         ordered, normal = ordered[rows], normal[rows]

@@ -84,12 +84,12 @@ def make_report(selection: Selection, content: dict[str, Any]) -> str:
 
 
 def _readable(value: Any) -> Any:
-    """Take out of texts what could do more than be read; the page's own parts are no such texts."""
+    """Escape unprintable characters in texts; the page's own markup stays as it is."""
     return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def policy_hash(text: str) -> str:
-    """Return what a page's security policy knows a style sheet or a script by."""
+    """Return the hash by which a page's security policy allows a style sheet or a script."""
     digest = hashlib.sha256(text.encode("utf-8")).digest()
     return f"sha256-{base64.b64encode(digest).decode()}"
 

@@ -74,7 +74,7 @@ def _differences(series: Series, order: int) -> NDArray[np.float64]:
 
 
 def noise_of(series: Series) -> float:
-    """Do what :func:`estimate_noise` does, as well as can be if there are too few samples."""
+    """Estimate the noise as :func:`estimate_noise` does, also from too few samples."""
     differences = _differences(series, 2)
     if not differences.size:
         differences = _differences(series, 1)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["SegmentationPath", "segment_path"]
 
-# Objectives that differ by less than this much of a penalty are equal: what solvers promise.
+# Solvers are exact to this share of the penalty: objectives that differ by less are equal.
 _TIE = 1e-9
 
 

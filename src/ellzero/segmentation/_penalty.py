@@ -17,7 +17,7 @@ __all__ = ["bic_penalty", "lam_for_jump"]
 def bic_penalty(series: Series) -> float:
     """Return ``sigma^2 log n``.
 
-    BIC charges ``1/2 sigma^2 log n`` a parameter on the scale of half the squares, and a jump has
+    BIC charges ``1/2 sigma^2 log n`` per parameter on the scale of half the squares, and a jump has
     two: where and how large.
     """
     n = series.sample_count
@@ -65,7 +65,7 @@ def lam_for_jump(
 
     Examples
     --------
-    Spikes of three standard deviations that decay by two percent a sample:
+    Spikes of three standard deviations that decay by two percent per sample:
 
     >>> from ellzero import lam_for_jump
     >>> round(lam_for_jump(3.0, noise=0.1, decay=0.98), 3)

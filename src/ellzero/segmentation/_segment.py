@@ -52,15 +52,15 @@ def segment(
     Parameters
     ----------
     y : array-like
-        A series of numbers; or several, as a list of series or a 2-d array with one a row. NaN is a
-        gap: it costs nothing, and is filled in. No new segment begins in a gap.
+        A series of numbers; or several, as a list of series or a 2-d array with one series per
+        row. NaN is a gap: it costs nothing, and is filled in. No new segment begins in a gap.
     lam : float, "bic" or "cv", default="bic"
         The price of a jump, in squared units of y, or how to choose it. ``"bic"``:
         ``sigma^2 log n`` with sigma from :func:`estimate_noise`. ``"cv"``: odd and even samples are
-        held out in turn as gaps. Also one a series.
+        held out in turn as gaps. Several series may have one each.
     decay : float, default=1.0
         What the signal is multiplied by from one sample to the next, above 0 and up to 1; see
-        :func:`estimate_decay`. Also one a series.
+        :func:`estimate_decay`. Several series may have one each.
     jumps : {"free", "positive"}, default="free"
         Whether jumps may go down: ``"positive"`` asks for ``c[t] >= decay * c[t - 1]`` everywhere.
         c itself may be negative.
@@ -92,7 +92,7 @@ def segment(
     >>> found.signal
     array([1., 1., 1., 5., 5., 5.])
 
-    Spikes that decay by a tenth a sample:
+    Spikes that decay by a tenth per sample:
 
     >>> y = [1.0, 1.6, 2.9, np.nan, 2.3]
     >>> spikes = segment(y, lam=0.5, decay=0.9, jumps="positive")

@@ -97,7 +97,7 @@ def _check_series(y: _Floats, weights: Any, name: str) -> _Floats | None:
         checked = weights = _to_floats(weights, called, 1)
         if weights.shape != y.shape:
             raise ValueError(
-                f"{called} must have one weight a sample, {len(y)} of them; got {len(weights)}."
+                f"{called} must have one weight per sample, {len(y)} of them; got {len(weights)}."
             )
         if not (np.isfinite(weights).all() and (weights >= 0).all()):
             raise ValueError(f"{called} must be finite and not negative.")
@@ -164,7 +164,7 @@ def read_many(y: Any, sample_weight: Any) -> tuple[list[Series], bool]:
 
 
 def per_series(caller: str, name: str, value: Any, constraint: list[Any], count: int) -> list[Any]:
-    """Check a parameter that is one value, or one a series; return one a series."""
+    """Check a parameter that is one value for all series, or one for each; return one for each."""
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     if isinstance(value, str) or np.ndim(value) == 0:

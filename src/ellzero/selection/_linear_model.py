@@ -31,7 +31,8 @@ class LinearModel:
     features : tuple of Feature
         What is multiplied, and the factors of products.
     coefficients : tuple of float
-        One a feature, in units of the target per unit of the feature; 0 for mere factors.
+        One per feature, in units of the target per unit of the feature; 0 for features that are
+        only factors of products.
     means : tuple of float
         Of each feature: what stands for a missing value, and what products deviate from.
     fills : bool
@@ -39,7 +40,7 @@ class LinearModel:
     levels : dict
         The levels of each category that were seen.
     facts : dict
-        What is known of the fit, for people.
+        What is known about the fit, for people to read.
     """
 
     target: str
@@ -79,7 +80,7 @@ class LinearModel:
     def predict_checked(self, table: Table, *, lenient: bool) -> tuple[_Floats, list[str]]:
         """Predict the target; raise if a row can't be, or with ``lenient`` leave it NaN.
 
-        The second that comes back is words about such rows.
+        Also returns sentences about such rows.
         """
         bad, words = self.check(table, lenient=lenient)
         predicted = self.predict(table)
@@ -99,7 +100,7 @@ class LinearModel:
     def check(self, table: Table, *, lenient: bool) -> tuple[NDArray[np.bool_], list[str]]:
         """Find the rows that can't be predicted: an unseen level, or a missing value.
 
-        Raises unless ``lenient``; else returns which they are, and words about them.
+        Raises unless ``lenient``; else returns which they are, and sentences about them.
         """
         absent = [name for name in self.columns if name not in table.columns]
         if absent:

@@ -1,4 +1,4 @@
-"""Saved models: plain JSON, checked to the letter when read.
+"""Saved models: plain JSON, whose every field is checked when it is read.
 
 Nothing in such a file is run, so one from a stranger is safe to load. A checksum over the rest
 tells a file that was cut or edited from one that was saved.

@@ -46,20 +46,20 @@ class PreparedTable:
         Their response.
     weights : ndarray or None
         Their weights.
-    groups : Column or None
-        What stays together in folds.
+    groups : ndarray of int or None
+        A number per row; rows of one number stay together in folds.
     times : ndarray or None
         What folds are ordered by.
     plan : Plan
         The features.
     remarks : list of Remark
         What the columns were taken for.
-    held_out : Held or None
-        The rows that are kept for the test.
+    held_out : tuple or None
+        The rows that are kept for the test: their table, response and weights.
     notes : list of str
         What users should be told.
     n_read : int
-        Rows of the file.
+        Number of rows in the file.
     """
 
     table: Table

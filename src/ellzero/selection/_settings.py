@@ -30,9 +30,9 @@ class Settings:
     frequency : bool
         Whether weights are counts; else they are rescaled to sum to the number of rows.
     ridge : float
-        For columns of unit norm.
+        Ridge penalty, for columns of unit norm.
     folds : int or None
-        Of the cross-validation; None means 10, or fewer for few rows.
+        Number of folds of the cross-validation; None means 10, or fewer for few rows.
     groups, time : str or None
         A column whose values stay together in folds, or whose order folds respect.
     categorical, keep : tuple of str
@@ -44,7 +44,7 @@ class Settings:
     posterior : bool
         Whether to compute the posterior too.
     seed : int
-        Of folds, held-out rows and draws.
+        Seed of folds, held-out rows and draws.
     """
 
     target: str
@@ -68,7 +68,7 @@ class Settings:
 
     @property
     def roles(self) -> dict[str, str]:
-        """What columns are for that are not predictors."""
+        """The role of each column that is not a predictor."""
         named = {
             self.target: "target",
             self.weights: "weights",

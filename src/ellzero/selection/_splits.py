@@ -1,4 +1,4 @@
-"""Which rows are fitted and which judge: folds, and rows held out."""
+"""Which rows a model is fitted on and which judge it: folds, and rows held out."""
 
 from __future__ import annotations
 

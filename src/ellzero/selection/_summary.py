@@ -165,7 +165,7 @@ def _path(selection: Selection, n: float, total: float) -> list[dict[str, Any]]:
 
 
 def _error_at(selection: Selection, low: float, high: float) -> list[float] | None:
-    """Return the least and greatest error on rows held out in an interval of lam, as a root."""
+    """Return the least and greatest root mean squared error of the folds in an interval of lam."""
     curve = selection.curve
     if curve is None or math.isnan(low):
         return None
@@ -230,7 +230,7 @@ def summarise_posterior(posterior: SpikeSlabRegressor) -> dict[str, Any]:
     Returns
     -------
     dict
-        The most probable variables, models, and sets of which one is in.
+        The most probable variables and models, and sets of variables of which at least one is in.
     """
     table = posterior.summary().head(_MOST_VARIABLES)
     rows = [

@@ -1,4 +1,4 @@
-"""Many observations as few, each with a weight."""
+"""Many observations represented by a few weighted ones."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def discrete_first_order(
     rng = check_random_state(random_state)
     first = first_point(loss, start)
     gradient = evaluate(loss)(np.zeros_like(first))[1]
-    # Of the size of one long step from zero.
+    # Random starts are as large as one long step from zero.
     scale = float(np.abs(gradient).max(initial=0.0)) / getattr(loss, "lipschitz", 1.0)
     best: ProximalSolution | None = None
     for attempt in range(n_starts):
@@ -105,7 +105,7 @@ def _descend(
     best: ProximalSolution | None = None
     for _ in range(100):
         with warnings.catch_warnings():
-            # A refit follows, and does what is left to do on this support.
+            # The refit that follows finishes the work on this support.
             warnings.simplefilter("ignore", ConvergenceWarning)
             solution = proximal_gradient(
                 loss, penalty, start=beta, step=step, max_iter=max_iter, tol=tol

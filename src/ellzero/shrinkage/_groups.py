@@ -26,7 +26,9 @@ class _Grouped(Penalty):
         count = len(self.labels)
         self.weights = np.ones(count) if weights is None else check_values("weights", weights)
         if self.weights.shape != (count,) or (self.weights < 0).any():
-            raise ValueError(f"weights must be one number a group, {count}, none of them negative.")
+            raise ValueError(
+                f"weights must be one number per group, {count}, none of them negative."
+            )
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(lam={self.lam!r}, {len(self.labels)} groups)"
@@ -71,7 +73,7 @@ class GroupL0(_Grouped):
     groups : array-like of shape (p,)
         The group of every coefficient, by any labels.
     weights : array-like or None
-        One a group, in the order of the sorted labels; ones if not given.
+        One per group, in the order of the sorted labels; ones if not given.
 
     Examples
     --------
@@ -99,7 +101,7 @@ class GroupL1(_Grouped):
     groups : array-like of shape (p,)
         The group of every coefficient, by any labels.
     weights : array-like or None
-        One a group, in the order of the sorted labels; ones if not given. The square roots of the
+        One per group, in the order of the sorted labels; ones if not given. The square roots of the
         groups' sizes are the usual choice when sizes differ.
 
     Examples

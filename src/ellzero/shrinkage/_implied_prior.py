@@ -1,4 +1,4 @@
-"""The converse: which prior, if any, makes a posterior mean of a proximal operator."""
+"""The converse: the prior, if any, under which a proximal operator is the posterior mean."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def implied_prior(penalty: Penalty, sigma_e: float = 1.0) -> ImpliedPrior:
 
 
 def _failures(rule: Callable[[Floats], Floats]) -> list[str]:
-    """Return what a posterior mean can't do and the rule does."""
+    """Return the properties of the rule that no posterior mean has."""
     reasons = []
     u = _CELL * np.arange(0.0, int(60 / _CELL))
     z = rule(u)

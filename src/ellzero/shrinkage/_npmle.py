@@ -30,7 +30,7 @@ _WINDOW = 9.0  # phi is taken as zero beyond: exp(-40)
 _GRID = 0.25
 _FINE = 0.02
 _COARSE = 0.1  # cells of the points for the first rounds, which need not be exact
-_NEGLIGIBLE = 1e-10  # a mass that is as good as none, unless points have shares like it
+_NEGLIGIBLE = 1e-10  # a mass that counts as zero, unless the shares of points are as small
 _MOST_CENTRES = 20_000
 _WIDE = 60.0  # a range of centres so wide that most pairs of them share no points
 

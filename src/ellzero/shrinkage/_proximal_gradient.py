@@ -1,4 +1,4 @@
-"""Proximal gradient: a smooth convex loss plus a penalty, one gradient and one prox a step."""
+"""Proximal gradient: a smooth convex loss plus a penalty, one gradient and one prox per step."""
 
 from __future__ import annotations
 
@@ -288,7 +288,7 @@ def proximal_path(
     Returns
     -------
     list of ProximalSolution
-        One a penalty.
+        One per penalty.
 
     Examples
     --------

@@ -16,7 +16,7 @@ __all__ = ["TweediePenalty"]
 
 @dataclass(frozen=True)
 class TweediePenalty(Penalty):
-    r"""The penalty that makes a regularised solution of a posterior mean.
+    r"""The penalty whose regularised solution is a posterior mean.
 
     .. math:: E[\beta \mid y] = \arg\min_z \frac{(y - z)^2}{2 \sigma_e^2} + \phi(z)
 

@@ -1,4 +1,4 @@
-"""Columns in memory, gathered a batch at a time."""
+"""Columns in memory, gathered from batches."""
 
 from __future__ import annotations
 
@@ -117,8 +117,8 @@ def number_text(value: float) -> str:
 class _Growing:
     """An array that is appended to.
 
-    Large ones have pages of their own, which go back to the system as soon as the array is gone:
-    freed memory of the heap would stay, and a large table be there twice.
+    Large ones have pages of their own, which go back to the system as soon as the array is deleted.
+    Memory freed on the heap would stay with the process, and a large table would take it twice.
     """
 
     def __init__(self, dtype: Any) -> None:
@@ -139,7 +139,7 @@ class _Growing:
 
 
 def _room(length: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return an array with any numbers in it; memory is taken up where it is written to."""
+    """Return an uninitialised array; memory is taken only where it is written to."""
     size = length * dtype.itemsize
     if size < 1 << 20:
         return np.empty(length, dtype=dtype)
@@ -152,9 +152,9 @@ class Gatherer:
     Parameters
     ----------
     name : str
-        Of the column.
+        Name of the column.
     kind : {"number", "text", "date"}
-        What to make of it.
+        What it becomes.
     unlimited : bool
         Whether a text may have any number of levels.
     """

@@ -18,7 +18,7 @@ from ellzero.tables._source import Source, kind_of_file
 __all__ = ["CSVTypes", "TypeMismatchError", "open_csv"]
 
 _BLOCK = 1 << 22
-# A row has to fit into a block: room for so many bytes a field.
+# A row has to fit into a block: it has room for this many bytes per field.
 _FIELD = 100
 _HEAD = 1 << 20
 _LONGEST_HEAD = 1 << 26

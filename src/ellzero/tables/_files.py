@@ -1,4 +1,4 @@
-"""Files: what identifies them, and writing them so that a failure leaves no half of one."""
+"""Files: their hash, and writing them so that a failure leaves no half-written file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def file_hash(path: Path) -> str:
 def write_aside(path: Path, content: str | bytes) -> None:
     """Write a file beside its place and rename it, so that it is there whole or not at all.
 
-    Whoever is killed in the middle leaves the file that was there before. Text is written as
+    A process that is killed in the middle leaves the file that was there before. Text is written as
     UTF-8. A device or a pipe such as /dev/stdout is written to as it is.
     """
     # Bytes of a file name that are no UTF-8 are escaped, as JSON escapes them too.

@@ -17,7 +17,7 @@ __all__ = ["Remark", "judge_columns"]
 
 # More levels than this are one-hot encoded only if asked for.
 _MANY_LEVELS = 100
-# With fewer rows, whole numbers that are all different say little.
+# With fewer rows, whole numbers that are all different need not be an identifier.
 _FEW_ROWS = 10
 _IDENTIFIER = re.compile(r"(^|[_\W])(id|ids|uuid|guid|index|key|row|rownames?|nr|no)$", re.I)
 
@@ -29,7 +29,7 @@ class Remark:
     Attributes
     ----------
     name : str
-        Of the column.
+        Name of the column.
     kind : str
         "number", "category", "date" or "text".
     use : str
@@ -72,7 +72,7 @@ def judge_columns(
     Returns
     -------
     list of Remark
-        One a column, in their order.
+        One per column, in the order of the columns.
     """
     for argument, names in (("categorical", categorical), ("keep", keep)):
         unknown = [name for name in names if name not in table.columns]
@@ -130,7 +130,7 @@ def _describe(column: Column) -> tuple[str, str]:
 
 
 def reference_level(column: TextColumn) -> int:
-    """Return the most frequent level; of equals the first."""
+    """Return the most frequent level; the first of those that tie."""
     codes = column.codes[column.codes >= 0]
     return int(np.bincount(codes).argmax())
 
@@ -182,7 +182,7 @@ def _useless_text(column: TextColumn, categorical: bool) -> str:
 
 
 def _numbers_rows(name: str, present: np.ndarray) -> bool:
-    """Whether whole numbers count rows or name them: all different and in a row, or in order."""
+    """Whether whole numbers number the rows: all different, and consecutive or in order."""
     if present.size < _FEW_ROWS or not np.array_equal(present, np.floor(present)):
         return False
     steps = np.diff(present)

@@ -56,7 +56,7 @@ class Table:
     n_rows : int
         Rows.
     name : str
-        Where it came from.
+        The file that it came from.
     sha256 : str
         Hash of the file.
     unread : tuple of str
@@ -84,7 +84,7 @@ def read_table(
     text: Collection[str] = (),
     progress: Callable[[int], None] | None = None,
 ) -> Table:
-    """Read a table, a batch at a time, into one float64 or int32 array a column.
+    """Read a table in batches, into one float64 or int32 array per column.
 
     Parameters
     ----------
