@@ -10,7 +10,7 @@ def core_prior(p, degrees, *, slab="gaussian", noise=1.0, spread=1.0, theta=0.3,
     """A variance is a number, or (shape, rate) if it is learned; theta a number or (a, b)."""
     prior = _core.SpikeSlabPrior()
     prior.slab = getattr(_core.Slab, slab)
-    prior.noise, prior.spread = variance(noise), variance(spread)
+    prior.noise, prior.slab_variance = variance(noise), variance(spread)
     prior.log_odds = [0.0] * p
     if isinstance(theta, tuple):
         prior.learn_theta = True

@@ -146,11 +146,11 @@ bool any_swap_above(double least, const double* c, const double* d, const double
 void swap_reach(const double* c, const double* d, double whole, double rho, double floor,
                 Index count, unsigned char* within);
 
-// t(m, i) = sum over s of a(m, s) panel(s, i) for the first `columns` columns of a panel of kPanel
+// t(m, i) = sum over s of a(m, s) gathered(s, i) for the first `columns` of kSwapColumns columns
 // (up to the next multiple of eight); all row by row.
-inline constexpr Index kPanel = 128;
-void combine_panel(const double* panel, Index rows, Index columns, const double* a, Index count,
-                   double* t);
+inline constexpr Index kSwapColumns = 128;
+void combine_gathered(const double* gathered, Index rows, Index columns, const double* a,
+                      Index count, double* t);
 
 double dot(const double* a, const double* b, Index count);
 

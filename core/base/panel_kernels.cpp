@@ -13,11 +13,11 @@ ELLZERO_INLINE void panel_moments_any(const T* panel, const Stretch& over, Momen
     out[c].mean_y = over.mean_y;
   }
   if (over.weight == 0) return;
-  const Lanes inverse = spread(1 / over.weight);
+  const Lanes inverse = broadcast(1 / over.weight);
   Lanes first[kHalves] = {}, left[kHalves] = {}, xx[kHalves] = {}, xy[kHalves] = {};
   if (over.centred) {
     for (Index r = 0; r < over.rows; ++r) {
-      const Lanes w = spread(over.w ? over.w[r] : 1.0);
+      const Lanes w = broadcast(over.w ? over.w[r] : 1.0);
       for (Index h = 0; h < kHalves; ++h) {
         first[h] += w * load(panel + r * kPanelColumns + h * kLanes);
       }
@@ -25,7 +25,7 @@ ELLZERO_INLINE void panel_moments_any(const T* panel, const Stretch& over, Momen
     for (Index h = 0; h < kHalves; ++h) first[h] *= inverse;
   }
   for (Index r = 0; r < over.rows; ++r) {
-    const Lanes w = spread(over.w ? over.w[r] : 1.0), y = spread(over.y[r] - over.mean_y);
+    const Lanes w = broadcast(over.w ? over.w[r] : 1.0), y = broadcast(over.y[r] - over.mean_y);
     for (Index h = 0; h < kHalves; ++h) {
       const Lanes u = load(panel + r * kPanelColumns + h * kLanes) - first[h];
       const Lanes wu = w * u;
@@ -56,7 +56,7 @@ ELLZERO_INLINE void multiply_panel_n(const T* panel, Index rows, const double* s
     Lanes x[kHalves];
     for (Index h = 0; h < kHalves; ++h) x[h] = load(panel + r * kPanelColumns + h * kLanes) - m[h];
     for (int b = 0; b < N; ++b) {
-      const Lanes w = spread(v[r * N + b]);
+      const Lanes w = broadcast(v[r * N + b]);
       for (Index h = 0; h < kHalves; ++h) a[b][h] += x[h] * w;
     }
   }

@@ -141,7 +141,8 @@ ELLZERO_INLINE void multiply_along_columns(const Strided<T>& x, Index rows, Inde
     // Short of three, the last one stands in for the missing.
     const Index second = j + (last > 1 ? 1 : 0), third = j + last - 1;
     const T *x0 = x.at(0, j), *x1 = x.at(0, second), *x2 = x.at(0, third);
-    const Lanes m0 = spread(shift[j]), m1 = spread(shift[second]), m2 = spread(shift[third]);
+    const Lanes m0 = broadcast(shift[j]), m1 = broadcast(shift[second]),
+                m2 = broadcast(shift[third]);
     Lanes a[3][N] = {};
     for (Index r = 0; r < whole; r += kLanes) {
       Lanes z0 = load(x0 + r) - m0, z1 = load(x1 + r) - m1, z2 = load(x2 + r) - m2;

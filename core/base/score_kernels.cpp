@@ -30,7 +30,7 @@ ELLZERO_INLINE Lanes weighted(Lanes v, const double* w) { return w ? load(w) * v
 ELLZERO_INLINE double mean_about(double shift, const double* x, const double* w, double weight,
                                  Index rows) {
   constexpr int kSums = 4;
-  const Lanes m = spread(shift);
+  const Lanes m = broadcast(shift);
   Lanes s[kSums] = {};
   Index r = 0;
   for (; r + kSums * kLanes <= rows; r += kSums * kLanes) {
@@ -68,7 +68,7 @@ Moments moments(const double* x, const Stretch& over) {
   const double* w = over.w;
   m.mean_y = over.mean_y;
   const double first = over.centred ? mean_about(0, x, w, over.weight, over.rows) : 0;
-  const Lanes mean_x = spread(first), mean_y = spread(over.mean_y);
+  const Lanes mean_x = broadcast(first), mean_y = broadcast(over.mean_y);
   constexpr int kSums = 3;
   Lanes sum_u[kSums] = {}, sum_uu[kSums] = {}, sum_uy[kSums] = {};
   Index r = 0;
@@ -116,7 +116,7 @@ ELLZERO_INLINE void combine_block(const double* const* columns, const double* co
     Lanes x[W];
     for (int w = 0; w < W; ++w) x[w] = load(columns[s] + i + w * kLanes);
     for (int m = 0; m < N; ++m) {
-      const Lanes factor = spread(coefficients[m * stride + s]);
+      const Lanes factor = broadcast(coefficients[m * stride + s]);
       for (int w = 0; w < W; ++w) sums[m][w] += factor * x[w];
     }
   }
@@ -142,7 +142,7 @@ ELLZERO_INLINE void combine_n(const double* const* columns, const double* coeffi
   for (Index s = 0; s < count; ++s) {
     Lanes x = {};
     for (Index l = 0; l < end - i; ++l) x[l] = columns[s][i + l];
-    for (int m = 0; m < N; ++m) sums[m] += spread(coefficients[m * stride + s]) * x;
+    for (int m = 0; m < N; ++m) sums[m] += broadcast(coefficients[m * stride + s]) * x;
   }
   for (int m = 0; m < N; ++m) {
     for (Index l = 0; l < end - i; ++l) out[m * out_stride + (i - begin) + l] = sums[m][l];
@@ -187,7 +187,7 @@ template <int W>
 ELLZERO_INLINE void pool_block(const double* const* inside, const double* const* between,
                                const double* factor, Index parts, Index i, Lanes* sums) {
   for (Index b = 0; b < parts; ++b) {
-    const Lanes f = spread(factor[b]);
+    const Lanes f = broadcast(factor[b]);
     for (int w = 0; w < W; ++w) {
       sums[w] += load(inside[b] + i + w * kLanes);
       sums[w] += f * load(between[b] + i + w * kLanes);
@@ -207,7 +207,7 @@ void pool(const double* const* inside, const double* const* between, const doubl
     pool_block<kWide>(inside, between, factor, parts, i, sums);
     for (int w = 0; w < kWide; ++w) {
       const Index at = i + w * kLanes;
-      store(out + at, sums[w] * (load(scale + at) * spread(own)));
+      store(out + at, sums[w] * (load(scale + at) * broadcast(own)));
     }
   }
   for (; i < count; ++i) {
@@ -293,21 +293,21 @@ namespace {
 
 // kRows rows of t.
 template <int kRows>
-ELLZERO_INLINE void combine_rows(const double* panel, Index rows, Index columns, const double* a,
+ELLZERO_INLINE void combine_rows(const double* gathered, Index rows, Index columns, const double* a,
                                  double* t) {
   constexpr int kWide = 2;
   for (Index i = 0; i < columns; i += kWide * kLanes) {
     Lanes sums[kRows][kWide] = {};
     for (Index s = 0; s < rows; ++s) {
       Lanes x[kWide];
-      for (int w = 0; w < kWide; ++w) x[w] = load(panel + s * kPanel + i + w * kLanes);
+      for (int w = 0; w < kWide; ++w) x[w] = load(gathered + s * kSwapColumns + i + w * kLanes);
       for (int m = 0; m < kRows; ++m) {
-        const Lanes factor = spread(a[m * rows + s]);
+        const Lanes factor = broadcast(a[m * rows + s]);
         for (int w = 0; w < kWide; ++w) sums[m][w] += factor * x[w];
       }
     }
     for (int m = 0; m < kRows; ++m) {
-      for (int w = 0; w < kWide; ++w) store(t + m * kPanel + i + w * kLanes, sums[m][w]);
+      for (int w = 0; w < kWide; ++w) store(t + m * kSwapColumns + i + w * kLanes, sums[m][w]);
     }
   }
 }
@@ -315,13 +315,14 @@ ELLZERO_INLINE void combine_rows(const double* panel, Index rows, Index columns,
 }  // namespace
 
 ELLZERO_MULTIVERSION
-void combine_panel(const double* panel, Index rows, Index columns, const double* a, Index count,
-                   double* t) {
+void combine_gathered(const double* gathered, Index rows, Index columns, const double* a,
+                      Index count, double* t) {
   Index m = 0;
   for (; m + 4 <= count; m += 4) {
-    combine_rows<4>(panel, rows, columns, a + m * rows, t + m * kPanel);
+    combine_rows<4>(gathered, rows, columns, a + m * rows, t + m * kSwapColumns);
   }
-  for (; m < count; ++m) combine_rows<1>(panel, rows, columns, a + m * rows, t + m * kPanel);
+  for (; m < count; ++m)
+    combine_rows<1>(gathered, rows, columns, a + m * rows, t + m * kSwapColumns);
 }
 
 namespace {

@@ -71,7 +71,7 @@ inline void store(double* to, const Lanes& v) {
 }
 #endif
 
-ELLZERO_INLINE Lanes spread(double value) { return Lanes{value, value, value, value}; }
+ELLZERO_INLINE Lanes broadcast(double value) { return Lanes{value, value, value, value}; }
 
 // Four rows of four become four columns.
 ELLZERO_INLINE void transpose(Lanes& a, Lanes& b, Lanes& c, Lanes& d) {

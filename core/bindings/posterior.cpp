@@ -33,7 +33,7 @@ nb::dict to_dict(Draws& draws, Index columns) {
   out["beta"] = to_array(draws.beta);
   out["theta"] = to_array(draws.theta);
   out["s2"] = to_array(draws.s2);
-  out["spread"] = to_array(draws.spread);
+  out["slab_variance"] = to_array(draws.slab_variance);
   out["inclusion"] = to_array(draws.inclusion);
   out["mean"] = to_array(draws.mean);
   out["square"] = to_array(draws.square);
@@ -151,7 +151,7 @@ void bind_posterior(nb::module_& m) {
       .def(nb::init<>())
       .def_rw("slab", &SpikeSlabPrior::slab)
       .def_rw("noise", &SpikeSlabPrior::noise)
-      .def_rw("spread", &SpikeSlabPrior::spread)
+      .def_rw("slab_variance", &SpikeSlabPrior::slab_variance)
       .def_rw("learn_theta", &SpikeSlabPrior::learn_theta)
       .def_rw("theta_a", &SpikeSlabPrior::theta_a)
       .def_rw("theta_b", &SpikeSlabPrior::theta_b)

@@ -44,12 +44,12 @@ class DenseColumns final : public Columns {
 
   void take_moments(const Response& response, const TakeMoments& take,
                     const Context& context) const override {
-    parallel_ranges(panels(), worth_sharing(1, context), [&](Index begin, Index end, auto poll) {
+    parallel_ranges(tiles(), worth_sharing(1, context), [&](Index begin, Index end, auto poll) {
       const auto tile = std::make_unique<Tile>();  // too large for some stacks
       std::vector<Moments> total(kTileColumns);
-      for (Index panel = begin; panel < end; ++panel) {
+      for (Index tile_index = begin; tile_index < end; ++tile_index) {
         if (poll()) return;
-        const Index first = panel * kTileColumns, count = panel_width(panel);
+        const Index first = tile_index * kTileColumns, count = tile_width(tile_index);
         add_moments(first, count, response, *tile, total.data());
         for (Index j = 0; j < count; ++j) {
           take(first + j, safe_moments(first + j, total[j], response));
@@ -59,9 +59,9 @@ class DenseColumns final : public Columns {
   }
 
  private:
-  Index panels() const { return (columns_ + kTileColumns - 1) / kTileColumns; }
-  Index panel_width(Index panel) const {
-    return std::min(kTileColumns, columns_ - panel * kTileColumns);
+  Index tiles() const { return (columns_ + kTileColumns - 1) / kTileColumns; }
+  Index tile_width(Index tile_index) const {
+    return std::min(kTileColumns, columns_ - tile_index * kTileColumns);
   }
   Strided<T> x_at(Index row, Index column) const {
     return {x_.at(row, column), x_.row_stride, x_.column_stride};
@@ -85,8 +85,8 @@ class DenseColumns final : public Columns {
     const Index width = round_up(operand.width(), 4);
     const auto work = [&](Index begin, Index end, auto poll) {
       const auto tile = std::make_unique<Tile>();
-      // Whoever reads X along its columns does well to stay in a panel for many rows; whoever reads
-      // it along its rows, to go through all panels first.
+      // Whoever reads X along its columns does well to stay in the columns of a tile for many rows;
+      // whoever reads it along its rows, to go through all columns first.
       const Index stretches = x_.row_stride == 1 ? 8 : 1;
       const Index v_size = width * kTileStride;
       std::vector<double> v(std::min(stretches * kTileRows, round_up(rows_, kTileRows)) /
@@ -96,9 +96,9 @@ class DenseColumns final : public Columns {
         const Index bottom = std::min(rows_, top + stretches * kTileRows);
         const auto v_at = [&](Index row) { return v.data() + (row - top) / kTileRows * v_size; };
         for (Index row = top; row < bottom; row += kTileRows) pack_operand(operand, row, v_at(row));
-        for (Index panel = begin; panel < end; ++panel) {
+        for (Index tile_index = begin; tile_index < end; ++tile_index) {
           if (poll()) return;
-          const Index first = panel * kTileColumns, columns = panel_width(panel);
+          const Index first = tile_index * kTileColumns, columns = tile_width(tile_index);
           for (Index b = 0; b < operand.width(); ++b) target[b] = out[b] + first;
           for (Index row = top; row < bottom; row += kTileRows) {
             const Index rows = std::min(kTileRows, rows_ - row);
@@ -112,7 +112,7 @@ class DenseColumns final : public Columns {
         }
       }
     };
-    parallel_ranges(panels(), worth_sharing(operand.width(), context), work);
+    parallel_ranges(tiles(), worth_sharing(operand.width(), context), work);
   }
 
   // The same for at most kUnpackedColumns columns of V.
@@ -147,7 +147,7 @@ class DenseColumns final : public Columns {
         }
       }
     };
-    parallel_ranges(panels(), worth_sharing(width, context), work);
+    parallel_ranges(tiles(), worth_sharing(width, context), work);
   }
 
   // The tile that will be packed next begins at this row and column, if there is one.

@@ -11,7 +11,8 @@
 //
 //   |rho_r| < |c_i| (sqrt(u_i) + sqrt(u_i + d_i)) / d_i
 //
-// The columns for which that holds for some r are gathered into panels, and T is made for those.
+// The columns for which that holds for some r are gathered, some at a time, and T is made for
+// those.
 #pragma once
 
 #include <algorithm>
@@ -58,7 +59,7 @@ inline Swap best_swap(const Factor& factor, const Scores& scores,
     const double root = std::sqrt(factor.inverse_diagonal()[r]);
     least_rho = std::min(least_rho, std::fabs(factor.beta()[r]) / root);
   }
-  std::vector<double> a(count * k), rho(count), t(count * kPanel), panel(k * kPanel);
+  std::vector<double> a(count * k), rho(count), t(count * kSwapColumns), gathered(k * kSwapColumns);
   const std::vector<double> inverse = factor.inverse();
   for (Index m = 0; m < count; ++m) {
     const double* row = inverse.data() + movable[m] * k;
@@ -68,16 +69,16 @@ inline Swap best_swap(const Factor& factor, const Scores& scores,
   }
 
   Swap best;
-  Index columns_in[kPanel], filled = 0;
-  double c[kPanel], d[kPanel], score[kPanel];
-  const auto try_panel = [&] {
+  Index columns_in[kSwapColumns], filled = 0;
+  double c[kSwapColumns], d[kSwapColumns], score[kSwapColumns];
+  const auto try_gathered = [&] {
     context.check();
     for (Index s = 0; s < k; ++s) {
-      for (Index i = 0; i < filled; ++i) panel[s * kPanel + i] = gram[s][columns_in[i]];
+      for (Index i = 0; i < filled; ++i) gathered[s * kSwapColumns + i] = gram[s][columns_in[i]];
     }
-    combine_panel(panel.data(), k, filled, a.data(), count, t.data());
+    combine_gathered(gathered.data(), k, filled, a.data(), count, t.data());
     for (Index m = 0; m < count; ++m) {
-      const double* t_m = t.data() + m * kPanel;
+      const double* t_m = t.data() + m * kSwapColumns;
       if (!any_swap_above(best.gain, c, d, t_m, rho[m], Scores::kSpan, filled)) continue;
       swap_scores(c, d, t_m, rho[m], Scores::kSpan, filled, score);
       for (Index i = 0; i < filled; ++i) {
@@ -96,10 +97,10 @@ inline Swap best_swap(const Factor& factor, const Scores& scores,
       columns_in[filled] = begin + i;
       c[filled] = scores.c()[begin + i];
       d[filled] = scores.d()[begin + i];
-      if (++filled == kPanel) try_panel();
+      if (++filled == kSwapColumns) try_gathered();
     }
   }
-  if (filled > 0) try_panel();
+  if (filled > 0) try_gathered();
   best.gain *= 0.5;
   return best;
 }

@@ -12,7 +12,7 @@ struct Draws {
   std::vector<Index> begins{0};  // where the support of each draw begins, and the end
   std::vector<Index> support;
   std::vector<double> beta;  // for columns of unit norm
-  std::vector<double> theta, s2, spread;
+  std::vector<double> theta, s2, slab_variance;
   // By draw and column: the probability that the column is in, given all others.
   std::vector<float> conditional;
   // By column, sums over draws of that probability, and of what it makes of the mean of the
@@ -36,7 +36,7 @@ inline void keep_state(const SpikeSlab& model, Random& random, Draws& draws) {
   draws.begins.push_back(static_cast<Index>(draws.support.size()));
   draws.s2.push_back(s2);
   const bool gaussian = model.prior().slab == Slab::gaussian;
-  draws.spread.push_back(gaussian ? s2 / model.tau() : model.spread());
+  draws.slab_variance.push_back(gaussian ? s2 / model.tau() : model.slab_variance());
   if (model.prior().learn_theta) draws.theta.push_back(model.draw_theta(random));
 }
 
@@ -64,7 +64,7 @@ class Conditionals {
     logistic(odds, p, p_.data());
     for (Index i = 0; i < p; ++i) inclusion[i] += weight * p_[i];
     if (model.is_laplace()) {
-      const LaplaceSlab slab(model.spread(), model.s2());
+      const LaplaceSlab slab(model.slab_variance(), model.s2());
       for (Index i = 0; i < p; ++i) {
         if (support.contains(i)) continue;
         double m = 0, variance = 0;
@@ -108,7 +108,7 @@ class Conditionals {
     const double inverse = support.inverse_diagonal()[s], beta = support.beta()[s];
     double m = beta / model.alpha(), variance = model.mean_s2() * inverse / model.alpha();
     if (model.is_laplace()) {
-      LaplaceSlab(model.spread(), model.s2())
+      LaplaceSlab(model.slab_variance(), model.s2())
           .moments(beta / inverse, 1 / inverse - support.ridge_of(j), m, variance);
     }
     add_one(j, weight, m, variance);

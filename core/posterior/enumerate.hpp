@@ -177,7 +177,7 @@ class Enumeration {
   // Nodes on either side of the middle, each side in a thread, until nothing more comes of them.
   void integrate(const SpikeSlab& model, Masses& sum, const Context& context) {
     const double middle = std::log(model.tau()), step = node_step(model);
-    const bool slab = prior_.spread.learned;
+    const bool slab = prior_.slab_variance.learned;
     const double reach[2] = {slab ? kReach : reach_to_best(model), slab ? kReach : 2};
     const double low = std::log(SpikeSlab::kLeastTau), high = std::log(SpikeSlab::kGreatestTau);
     std::vector<Masses> sides(2, Masses(design_.columns(), sum.by_code.size()));
@@ -208,7 +208,7 @@ class Enumeration {
   // sqrt(2 / N).
   double node_step(const SpikeSlab& model) const {
     const auto most = static_cast<double>(model.size() + model.free_columns());
-    const double sharpness = prior_.spread.learned ? most : std::max(most, prior_.degrees);
+    const double sharpness = prior_.slab_variance.learned ? most : std::max(most, prior_.degrees);
     return std::min(0.25, 0.7 * std::sqrt(2 / std::max(sharpness, 1.0)));
   }
 

@@ -239,8 +239,8 @@ class RowSampler final : public GaussianSampler {
   double squares() const override { return squares_; }
 
   double draw(double s2, Random& random, double* beta) override {
-    const double sigma = std::sqrt(s2), inverse = 1 / sigma, spread = 1 / std::sqrt(factor_);
-    for (Index j = 0; j < p_; ++j) beta[j] = spread * root_[j] * random.normal();  // u / s
+    const double sigma = std::sqrt(s2), inverse = 1 / sigma, scale = 1 / std::sqrt(factor_);
+    for (Index j = 0; j < p_; ++j) beta[j] = scale * root_[j] * random.normal();  // u / s
     for (Index i = 0; i < n_; ++i) {
       noise_[i] = random.normal();
       w_[i] = problem_.response[i] * inverse - noise_[i];
@@ -255,7 +255,7 @@ class RowSampler final : public GaussianSampler {
       subtract_transposed_times(problem_.rows.strip(i), w_.data() + i * kStrip, p_, minus_.data());
     }
     for (Index j = 0; j < p_; ++j) {
-      const double deviation = spread * root_[j];
+      const double deviation = scale * root_[j];
       beta[j] = sigma * (beta[j] - deviation * deviation * minus_[j]);
     }
     double sum = 0;

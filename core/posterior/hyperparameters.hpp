@@ -76,22 +76,23 @@ class RidgeCurve {
 };
 
 inline bool learns_tau(const SpikeSlabPrior& prior) {
-  return prior.slab == Slab::gaussian && (prior.noise.learned || prior.spread.learned);
+  return prior.slab == Slab::gaussian && (prior.noise.learned || prior.slab_variance.learned);
 }
 
 // The part of the log-density of x = log tau that the support's energy enters, and the prior.
 inline double tau_log_density(const SpikeSlabPrior& prior, double x, double energy) {
-  const Variance &noise = prior.noise, &spread = prior.spread;
+  const Variance &noise = prior.noise, &slab_variance = prior.slab_variance;
   const double tau = std::exp(x);
-  if (noise.learned && spread.learned) {
-    const double shape = noise.shape + spread.shape + 0.5 * prior.degrees;
-    return spread.shape * x - shape * std::log(noise.rate + spread.rate * tau + energy);
+  if (noise.learned && slab_variance.learned) {
+    const double shape = noise.shape + slab_variance.shape + 0.5 * prior.degrees;
+    return slab_variance.shape * x -
+           shape * std::log(noise.rate + slab_variance.rate * tau + energy);
   }
   if (noise.learned) {
-    const double s2 = tau * spread.value;
+    const double s2 = tau * slab_variance.value;
     return -(noise.shape + 0.5 * prior.degrees) * std::log(s2) - (noise.rate + energy) / s2;
   }
-  return -energy / noise.value + spread.shape * x - spread.rate * tau / noise.value;
+  return -energy / noise.value + slab_variance.shape * x - slab_variance.rate * tau / noise.value;
 }
 
 inline void learn_tau(SpikeSlab& model, const Quadratic& design, Random& random) {
@@ -116,16 +117,17 @@ inline void learn_scales(SpikeSlab& model, const Quadratic& design, Random& rand
   const LeastSquares& support = model.support();
   const Index k = support.size();
   const std::vector<double> beta = model.draw_beta(model.s2(), random);
-  if (prior.spread.learned) {
+  if (prior.slab_variance.learned) {
     double sum = 0;
     for (const double value : beta) sum += std::fabs(value);
     // In x = log sigma_beta^2; the Laplace density is (2 / variance)^(1/2) / 2 exp(-...).
     const auto log_density = [&](double x) {
       return -0.5 * static_cast<double>(k) * x - sum * std::sqrt(2.0) * std::exp(-0.5 * x) -
-             prior.spread.shape * x - prior.spread.rate * std::exp(-x);
+             prior.slab_variance.shape * x - prior.slab_variance.rate * std::exp(-x);
     };
-    const double x = std::log(model.spread());
-    model.set_spread(std::exp(slice_step(x, log_density(x), -690, 690, log_density, random)));
+    const double x = std::log(model.slab_variance());
+    model.set_slab_variance(
+        std::exp(slice_step(x, log_density(x), -690, 690, log_density, random)));
   }
   if (prior.noise.learned) {
     // |y - Z_S beta|^2 = y'y - 2 b'beta + beta'G beta
@@ -139,7 +141,7 @@ inline void learn_scales(SpikeSlab& model, const Quadratic& design, Random& rand
     const double rate = prior.noise.rate + std::max(0.0, half_rss);
     model.set_s2(random.inverse_gamma(prior.noise.shape + 0.5 * prior.degrees, rate));
   }
-  const LaplaceSlab slab(model.spread(), model.s2());
+  const LaplaceSlab slab(model.slab_variance(), model.s2());
   std::vector<double> precisions;
   for (const double value : beta) precisions.push_back(slab.precision_given(value, random));
   model.set_precisions(precisions);

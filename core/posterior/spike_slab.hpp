@@ -49,8 +49,8 @@ struct Variance {
 
 struct SpikeSlabPrior {
   Slab slab = Slab::gaussian;
-  Variance noise;   // sigma_e^2
-  Variance spread;  // sigma_beta^2: of gaussian and laplace
+  Variance noise;          // sigma_e^2
+  Variance slab_variance;  // sigma_beta^2: of gaussian and laplace
   bool learn_theta = false;
   double theta_a = 1, theta_b = 1;
   // By column: the log-odds of inclusion if theta is given, else zero; infinite for columns that
@@ -72,8 +72,8 @@ class SpikeSlab {
         prior_(prior),
         support_(design, cache, first_ridge(design, prior), LeastSquares::Fetch::bulk) {
     s2_ = prior.noise.value;
-    spread_ = prior.spread.value;
-    if (prior.slab == Slab::gaussian) tau_ = bounded_tau(s2_ / spread_);
+    slab_variance_ = prior.slab_variance.value;
+    if (prior.slab == Slab::gaussian) tau_ = bounded_tau(s2_ / slab_variance_);
     if (prior.slab == Slab::zellner) alpha_ = 1 + 1 / prior.g;
     if (prior.slab == Slab::boom) {
       alpha_ = 1 + prior.information * (1 - prior.diagonal);
@@ -109,7 +109,7 @@ class SpikeSlab {
   double alpha() const { return alpha_; }
   double tau() const { return tau_; }
   double s2() const { return s2_; }
-  double spread() const { return spread_; }
+  double slab_variance() const { return slab_variance_; }
   bool is_laplace() const { return prior_.slab == Slab::laplace; }
   bool is_forced(Index j) const { return choice_[j] == Choice::in; }
   bool is_free(Index j) const { return choice_[j] == Choice::free; }
@@ -120,14 +120,15 @@ class SpikeSlab {
   // Whether s2 is integrated out of the odds.
   bool integrated() const {
     if (!prior_.noise.learned || is_laplace()) return false;
-    return prior_.slab != Slab::gaussian || prior_.spread.learned;
+    return prior_.slab != Slab::gaussian || prior_.slab_variance.learned;
   }
   double noise_shape() const {
-    const double slab = prior_.slab == Slab::gaussian ? prior_.spread.shape : 0;
+    const double slab = prior_.slab == Slab::gaussian ? prior_.slab_variance.shape : 0;
     return prior_.noise.shape + slab + 0.5 * prior_.degrees;
   }
   double noise_rate() const {
-    return prior_.noise.rate + (prior_.slab == Slab::gaussian ? prior_.spread.rate * tau_ : 0);
+    return prior_.noise.rate +
+           (prior_.slab == Slab::gaussian ? prior_.slab_variance.rate * tau_ : 0);
   }
   // H, and with s2 integrated out the prior's rate too.
   double total() const {
@@ -174,7 +175,7 @@ class SpikeSlab {
   void log_odds_of(const double* c, const double* d, const double* prior_d, Index others,
                    double total, Index begin, Index end, double* out) const {
     if (is_laplace()) {
-      const LaplaceSlab slab(spread_, s2_);
+      const LaplaceSlab slab(slab_variance_, s2_);
       const double before = prior_log_odds(others);
       for (Index i = begin; i < end; ++i) {
         const bool open = d[i] > kNever && is_free(i);
@@ -203,7 +204,7 @@ class SpikeSlab {
   void member_log_odds(Index begin, Index end, Use&& use) const {
     const std::vector<Index>& members = support_.members();
     const OddsRule rule = rule_at(std::max<Index>(free_in_ - 1, 0), total());
-    const LaplaceSlab laplace(spread_, s2_);
+    const LaplaceSlab laplace(slab_variance_, s2_);
     const double factor = prior_support_ ? prior_scale() / alpha_ : rule.numerator;
     for (Index s = 0; s < size(); ++s) {
       const Index j = members[s];
@@ -278,13 +279,13 @@ class SpikeSlab {
   // Of the Gaussian slab: with it goes the variance that is learned, if one is given.
   void set_tau(double tau) {
     tau_ = bounded_tau(tau);
-    if (!prior_.spread.learned) s2_ = tau_ * prior_.spread.value;
-    if (!prior_.noise.learned) spread_ = prior_.noise.value / tau_;
+    if (!prior_.slab_variance.learned) s2_ = tau_ * prior_.slab_variance.value;
+    if (!prior_.noise.learned) slab_variance_ = prior_.noise.value / tau_;
     support_.set_ridge(tau_);
     recount();
   }
   void set_s2(double s2) { s2_ = s2; }
-  void set_spread(double spread) { spread_ = spread; }
+  void set_slab_variance(double slab_variance) { slab_variance_ = slab_variance; }
   // One over the variance of every member's slab (laplace), in their order.
   void set_precisions(const std::vector<double>& precisions) {
     std::vector<double> ridges;
@@ -306,9 +307,9 @@ class SpikeSlab {
     std::vector<double> noise(size());
     for (double& value : noise) value = random.normal();
     std::vector<double> beta = support_.transposed_times(noise);
-    const double spread = std::sqrt(s2 / alpha_);
+    const double sd = std::sqrt(s2 / alpha_);
     for (Index s = 0; s < size(); ++s) {
-      beta[s] = support_.beta()[s] / alpha_ + spread * beta[s];
+      beta[s] = support_.beta()[s] / alpha_ + sd * beta[s];
     }
     return beta;
   }
@@ -321,7 +322,7 @@ class SpikeSlab {
       const double alpha = 1 + prior.information * (1 - prior.diagonal);
       return {prior.information * prior.diagonal / alpha};
     }
-    return {bounded_tau(prior.noise.value / prior.spread.value)};
+    return {bounded_tau(prior.noise.value / prior.slab_variance.value)};
   }
 
   double prior_scale() const { return prior_.information * (1 - prior_.diagonal); }
@@ -343,8 +344,8 @@ class SpikeSlab {
   }
 
   double new_ridge(double c, double d, Random* random) const {
-    const LaplaceSlab slab(spread_, s2_);
-    const double precision = random ? slab.draw_precision(c, d, *random) : 1 / spread_;
+    const LaplaceSlab slab(slab_variance_, s2_);
+    const double precision = random ? slab.draw_precision(c, d, *random) : 1 / slab_variance_;
     return bounded_tau(s2_ * precision);
   }
 
@@ -361,7 +362,7 @@ class SpikeSlab {
   double alpha_ = 1;
   double tau_ = 1;
   double s2_ = 1;
-  double spread_ = 1;
+  double slab_variance_ = 1;
   double floor_ = 0;
   enum class Choice : char { free, in, out };
   std::vector<Choice> choice_;

@@ -12,13 +12,13 @@ void subtract_products(const double* a, const double* b, Index count, double* c)
     const double *x = a, *y = b + j;
     for (Index k = 0; k < count; ++k, x += kStrip, y += kStrip) {
       const Lanes x0 = load(x), x1 = load(x + 4), x2 = load(x + 8);
-      const Lanes y0 = spread(y[0]);
+      const Lanes y0 = broadcast(y[0]);
       s00 += x0 * y0, s01 += x1 * y0, s02 += x2 * y0;
-      const Lanes y1 = spread(y[1]);
+      const Lanes y1 = broadcast(y[1]);
       s10 += x0 * y1, s11 += x1 * y1, s12 += x2 * y1;
-      const Lanes y2 = spread(y[2]);
+      const Lanes y2 = broadcast(y[2]);
       s20 += x0 * y2, s21 += x1 * y2, s22 += x2 * y2;
-      const Lanes y3 = spread(y[3]);
+      const Lanes y3 = broadcast(y[3]);
       s30 += x0 * y3, s31 += x1 * y3, s32 += x2 * y3;
     }
     double* o = c + j * kStrip;
@@ -38,11 +38,11 @@ void solve_square(const double* l, const double* inverse, double* c) {
     double* o = c + j * kStrip;
     Lanes s0 = load(o), s1 = load(o + 4), s2 = load(o + 8);
     for (Index k = 0; k < j; ++k) {
-      const Lanes factor = spread(l[k * kStrip + j]);
+      const Lanes factor = broadcast(l[k * kStrip + j]);
       const double* x = c + k * kStrip;
       s0 = s0 - load(x) * factor, s1 = s1 - load(x + 4) * factor, s2 = s2 - load(x + 8) * factor;
     }
-    const Lanes f = spread(inverse[j]);
+    const Lanes f = broadcast(inverse[j]);
     store(o, s0 * f), store(o + 4, s1 * f), store(o + 8, s2 * f);
   }
 }
@@ -53,12 +53,12 @@ void subtract_times(const double* a, const double* v, Index count, double* out) 
   Lanes s0 = {}, s1 = {}, s2 = {}, t0 = {}, t1 = {}, t2 = {};
   Index k = 0;
   for (; k + 2 <= count; k += 2, a += 2 * kStrip) {
-    const Lanes f = spread(v[k]), g = spread(v[k + 1]);
+    const Lanes f = broadcast(v[k]), g = broadcast(v[k + 1]);
     s0 += load(a) * f, s1 += load(a + 4) * f, s2 += load(a + 8) * f;
     t0 += load(a + 12) * g, t1 += load(a + 16) * g, t2 += load(a + 20) * g;
   }
   if (k < count) {
-    const Lanes f = spread(v[k]);
+    const Lanes f = broadcast(v[k]);
     s0 += load(a) * f, s1 += load(a + 4) * f, s2 += load(a + 8) * f;
   }
   s0 += t0, s1 += t1, s2 += t2;

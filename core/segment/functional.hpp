@@ -84,7 +84,7 @@ class FunctionalPruning {
     SegmentCost cost;
     SegmentHistory::Node node;
 
-    bool is_point() const { return cost.spread == 0; }
+    bool is_point() const { return cost.width == 0; }
   };
 
   // Where a jump to sample i would come from: the lowest point of f_{i-1} so far in the sweep.
@@ -170,7 +170,7 @@ class FunctionalPruning {
       }
       // The interval on which no jump is better; to the right of the vertex the bar may be lower.
       // Most intervals stay as they are, which squares tell sooner than roots.
-      double limit = 2 * q.spread * room;
+      double limit = 2 * q.width * room;
       double low = left;
       if (q.vertex > left && (q.vertex - left) * (q.vertex - left) > limit) {
         low = std::max(left, q.vertex - std::sqrt(limit));
@@ -182,7 +182,7 @@ class FunctionalPruning {
       }
       if (positive && q.least < source.value && q.vertex >= left && q.vertex <= piece.right) {
         source = {q.least, piece.node, SegmentHistory::kNone};
-        limit = 2 * q.spread * lam;
+        limit = 2 * q.width * lam;
       }
       double high = piece.right;
       if (high > q.vertex && (high - q.vertex) * (high - q.vertex) > limit) {

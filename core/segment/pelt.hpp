@@ -56,7 +56,7 @@ class InequalityPruning {
       Candidate& c = candidates_[kept++];
       c = candidate;
       c.cost.decay(factor);
-      if (c.cost.spread < kVanished) c.cost.spread = 0;  // denormals are slow
+      if (c.cost.width < kVanished) c.cost.width = 0;  // denormals are slow
       if (std::abs(c.cost.vertex) < kVanished) c.cost.vertex = 0;
       c.cost.least -= base;
       c.cost.observe(y, weight);

@@ -66,7 +66,7 @@ class PositiveInequalityPruning {
       c.cost.decay(factor);
       c.age *= factor;
       if (c.age < kVanished) c.age = 0;  // denormals are slow
-      if (c.cost.spread < kVanished) c.cost.spread = 0;
+      if (c.cost.width < kVanished) c.cost.width = 0;
       if (std::abs(c.cost.vertex) < kVanished) c.cost.vertex = 0;
     }
     std::vector<Stair> stairs = find_stairs();

@@ -57,11 +57,11 @@ void variance_block(const double* u, std::ptrdiff_t count, double rate, const do
     const double mean_near = near.i1 / near.i0, mean_far = far.i1 / far.i0;
     // 1 - m (m + a) and E[b^2] - m^2 are the same; each cancels where the other does not.
     const double hazard = f / near.i0;
-    const double spread_near =
+    const double variance_near =
         a < 0 ? 1 - mean_near * hazard : near.i2 / near.i0 - mean_near * mean_near;
-    const double spread_far = far.i2 / far.i0 - mean_far * mean_far;
+    const double variance_far = far.i2 / far.i0 - mean_far * mean_far;
     const double apart = mean_near + mean_far;
-    out[i] = share * spread_near + other * spread_far + share * other * apart * apart;
+    out[i] = share * variance_near + other * variance_far + share * other * apart * apart;
   }
 }
 

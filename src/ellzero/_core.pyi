@@ -279,7 +279,7 @@ class Variance:
 class SpikeSlabPrior:
     slab: Slab
     noise: Variance
-    spread: Variance
+    slab_variance: Variance
     learn_theta: bool
     theta_a: float
     theta_b: float

@@ -50,7 +50,7 @@ def quantities(chain):
     return {
         "theta": chain["theta"],
         "s2": chain["s2"],
-        "spread": chain["spread"],
+        "spread": chain["slab_variance"],
         "size": np.diff(chain["begins"]).astype(float),
         "beta": beta[:, 0],
         "sum": beta.sum(axis=1),
@@ -110,7 +110,7 @@ def test_geweke_joint(slab):
     visited = {name: np.empty(rounds) for name in watched(slab)}
     for t in range(rounds):
         y = Z @ beta + np.sqrt(s2) * rng.standard_normal(N)
-        prior.noise.value, prior.spread.value = s2, spread
+        prior.noise.value, prior.slab_variance.value = s2, spread
         (chain,) = run_chains(
             design_of(Z, y, intercept=False),
             prior,
@@ -119,7 +119,7 @@ def test_geweke_joint(slab):
             warmup=0,
             draws=1,
         )
-        s2, spread = float(chain["s2"][0]), float(chain["spread"][0])
+        s2, spread = float(chain["s2"][0]), float(chain["slab_variance"][0])
         beta = np.zeros(P)
         beta[chain["support"]] = chain["beta"]
         found = quantities(chain)

@@ -78,7 +78,7 @@ def collect_draws(
     chains: list[dict[str, Any]],
     design: _core.Quadratic,
     *,
-    has_spread: bool,
+    has_slab_variance: bool,
     fit_intercept: bool,
     rng: np.random.Generator,
 ) -> PosteriorDraws:
@@ -99,7 +99,9 @@ def collect_draws(
         coef=coef,
         intercept=intercept,
         sigma_e=sigma_e,
-        sigma_beta=np.sqrt([chain["spread"] for chain in chains]) if has_spread else None,
+        sigma_beta=np.sqrt([chain["slab_variance"] for chain in chains])
+        if has_slab_variance
+        else None,
         theta=np.array([chain["theta"] for chain in chains]) if learned_theta else None,
     )
 

@@ -123,7 +123,7 @@ def make_prior(
     prior.slab = getattr(_core.Slab, settings.slab)
     prior.noise, degrees, total = noise_prior(design, settings.sigma_e, fit_intercept=fit_intercept)
     share = _EXPECTED_R2 * total / settings.expected_size
-    prior.spread = _variance(settings.sigma_beta, 1.0, share, share)
+    prior.slab_variance = _variance(settings.sigma_beta, 1.0, share, share)
     prior.degrees = degrees
     if settings.slab == "zellner":
         prior.g = design.weight if settings.g is None else settings.g
@@ -164,7 +164,15 @@ def noise_prior(
 def gaussian_twin(prior: _core.SpikeSlabPrior) -> _core.SpikeSlabPrior:
     """Return the same prior with a Gaussian slab, for searches that know no Laplace."""
     twin = _core.SpikeSlabPrior()
-    for name in ("noise", "spread", "learn_theta", "theta_a", "theta_b", "log_odds", "degrees"):
+    for name in (
+        "noise",
+        "slab_variance",
+        "learn_theta",
+        "theta_a",
+        "theta_b",
+        "log_odds",
+        "degrees",
+    ):
         setattr(twin, name, getattr(prior, name))
     return twin
 
@@ -219,17 +227,19 @@ def log_evidence_constant(
         value -= float(betaln(a, b) + gammaln(a + b + n_free))
     else:
         value += float(np.log1p(-theta).sum())
-    noise, spread = prior.noise, prior.spread
+    noise, slab_variance = prior.noise, prior.slab_variance
     gaussian = prior.slab == _core.Slab.gaussian
     if noise.learned:
         value += noise.shape * math.log(noise.rate) - float(gammaln(noise.shape))
-        if not gaussian or spread.learned:  # sigma_e was integrated out
-            slab = spread.shape if gaussian else 0.0
+        if not gaussian or slab_variance.learned:  # sigma_e was integrated out
+            slab = slab_variance.shape if gaussian else 0.0
             value += float(gammaln(noise.shape + slab + 0.5 * prior.degrees))
     else:
         value -= 0.5 * prior.degrees * math.log(noise.value)
-    if gaussian and spread.learned:
-        value += spread.shape * math.log(spread.rate) - float(gammaln(spread.shape))
+    if gaussian and slab_variance.learned:
+        value += slab_variance.shape * math.log(slab_variance.rate) - float(
+            gammaln(slab_variance.shape)
+        )
         if not noise.learned:
-            value -= spread.shape * math.log(noise.value)
+            value -= slab_variance.shape * math.log(noise.value)
     return value

@@ -55,7 +55,7 @@ def deal_to_chains(
             "support": draws["support"][entries],
             "beta": draws["beta"][entries],
         }
-        for name in ("s2", "spread", "theta"):
+        for name in ("s2", "slab_variance", "theta"):
             own[name] = draws[name][rows] if len(draws[name]) else draws[name]
         for name in ("inclusion", "mean", "square"):
             own[name] = draws[name] if chain == 0 else np.zeros_like(draws[name])

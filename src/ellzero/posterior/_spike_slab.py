@@ -280,7 +280,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
         prior = make_prior(design, settings, forced, fit_intercept=self.fit_intercept, names=names)
         log_odds = np.where(design.inverse_scale > 0, prior.log_odds, -np.inf)
         always, free = np.flatnonzero(log_odds == np.inf), np.flatnonzero(np.isfinite(log_odds))
-        learns = self.slab == "gaussian" and (prior.noise.learned or prior.spread.learned)
+        learns = self.slab == "gaussian" and (prior.noise.learned or prior.slab_variance.learned)
         self.solver_ = choose_solver(self.solver, self.slab, learns, free.size, always.size)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         for name in ("diagnostics_", "models_", "credible_sets_", "log_evidence_"):
@@ -374,7 +374,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
         self.draws_ = collect_draws(
             chains,
             design,
-            has_spread=self.slab in ("gaussian", "laplace"),
+            has_slab_variance=self.slab in ("gaussian", "laplace"),
             fit_intercept=self.fit_intercept,
             rng=rng,
         )

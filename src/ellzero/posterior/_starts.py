@@ -49,7 +49,7 @@ def make_starts(
     searched = gaussian_twin(prior) if prior.slab == _core.Slab.laplace else prior
     (mode,) = _core.climb_spike_slab(design, searched, [[]], swaps=False, threads=threads)
     climbed = mode.support
-    ridge = prior.noise.value / prior.spread.value
+    ridge = prior.noise.value / prior.slab_variance.value
     engine = make_engine(design, ridge, threads)
     engine.move_to(climbed)
     solution = engine.solution()
