@@ -37,7 +37,8 @@ class Interrupt {
  private:
   static constexpr double kEvery = 0.05;
 
-  // Loops of a microsecond a round look at the clock: a coarse one, where there is one, costs less.
+  // Loops whose rounds take a microsecond look at the clock: a coarse one, if there is one, is
+  // cheap.
   static double seconds() {
 #ifdef CLOCK_MONOTONIC_COARSE
     timespec now;

@@ -20,6 +20,7 @@
 #include "engine/factor.hpp"
 #include "engine/flip_batch.hpp"
 #include "engine/look_ahead.hpp"
+#include "engine/refine.hpp"
 #include "engine/scores.hpp"
 #include "engine/swaps.hpp"
 
@@ -408,46 +409,18 @@ inline bool LeastSquares::solve_at_once(Solution& solution) const {
   return true;
 }
 
-// Normal equations square the condition number. Iterative refinement on true residuals gives the
-// digits back, where the quadratic has rows to take residuals of; a step that does not lower the
-// energy is not taken.
 inline Solution LeastSquares::solve(const Context& context) const {
-  const Index k = size();
   Solution solution{members_, beta(), {}, 0, 0};
-  std::vector<double>& beta = solution.beta;
-  std::vector<double> products(k);
   double rss = std::numeric_limits<double>::quiet_NaN();
   if (!well_conditioned()) {
-    rss = quadratic_.residual_products(members_, beta.data(), products.data(), context);
+    std::vector<double> ridges;
+    for (const Index j : members_) ridges.push_back(ridge_of(j));
+    rss = refine(quadratic_, factor_, members_, ridges, solution.beta, context);
   }
-  if (std::isnan(rss)) {
-    rss = std::max(0.0, 2 * (energy() - ridge_energy(beta)));
-  } else if (k > 0) {
-    double energy = 0.5 * rss + ridge_energy(beta);
-    for (int round = 0; round < 3; ++round) {
-      for (Index s = 0; s < k; ++s) products[s] -= ridge_of(members_[s]) * beta[s];
-      std::vector<double> refined = factor_.solve(products);
-      double change = 0, length = 0;
-      for (Index s = 0; s < k; ++s) {
-        change = std::max(change, std::fabs(refined[s]));
-        length = std::max(length, std::fabs(beta[s]));
-        refined[s] += beta[s];
-      }
-      if (change <= 1e-14 * length) break;
-      const double refined_rss =
-          quadratic_.residual_products(members_, refined.data(), products.data(), context);
-      const double refined_energy = 0.5 * refined_rss + ridge_energy(refined);
-      if (!(refined_energy < energy)) break;
-      const bool settled = energy - refined_energy <= 1e-12 * energy;
-      beta = refined;
-      rss = refined_rss;
-      energy = refined_energy;
-      if (settled) break;
-    }
-  }
+  solution.ridge_energy = ridge_energy(solution.beta);
   solution.rss = rss;
-  solution.ridge_energy = ridge_energy(beta);
-  for (Index s = 0; s < k; ++s) solution.removal_cost.push_back(removal_cost(s));
+  if (std::isnan(rss)) solution.set_energy(energy());
+  for (Index s = 0; s < size(); ++s) solution.removal_cost.push_back(removal_cost(s));
   sort_by_column(solution);
   return solution;
 }

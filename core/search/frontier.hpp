@@ -2,7 +2,7 @@
 //
 //   f_k = min over supports S of size k of E(S)
 //
-// is approached from above: a table holds one support a size, and every support in it is tried,
+// is approached from above: a table holds one support per size, and every support in it is tried,
 // once it is new, for its best insertion, removal and swap; each of these that beats the table's
 // support of its size takes its place. When the table is closed, so that no insertion, removal or
 // swap of any support in it improves any support in it, short walks through worse supports look for
