@@ -56,9 +56,11 @@ def test_nothing_is_proved_and_no_bound_is_known(data):
         assert certificate.as_sentences().endswith(". It is a search, not a proof.")
 
 
-def test_the_gap_is_the_distance_from_the_bound():
-    proof = Certificate("swaps", "it is the optimum", proved=True, objective=3.0, bound=2.5)
-    assert proof.gap == 0.5
+def test_the_gap_is_the_distance_from_the_bound_as_a_share_of_the_objective():
+    near = Certificate("swaps", "it may be the optimum", objective=4.0, bound=3.0)
+    assert near.gap == 0.25
+    proof = Certificate("swaps", "it is the optimum", proved=True, objective=0.0, bound=0.0)
+    assert proof.gap == 0.0
     assert proof.as_sentences() == "It is the optimum."
 
 

@@ -51,10 +51,11 @@ class Certificate:
 
     @property
     def gap(self) -> float | None:
-        """How far the objective is from the bound; None if one of them is not known."""
+        """How far the objective is from the bound, as a share of it; None if one is not known."""
         if self.objective is None or self.bound is None:
             return None
-        return abs(self.objective - self.bound)
+        distance = abs(self.objective - self.bound)
+        return distance / abs(self.objective) if distance else 0.0
 
     def __str__(self) -> str:
         return f"{self.choice}; {self.statement}" if self.choice else self.statement
