@@ -71,6 +71,14 @@ def test_rows_without_weight_count_in_no_fold(frame):
     np.testing.assert_allclose(curve.mean_error, alone.mean_error, rtol=1e-9)
 
 
+def test_folds_without_any_weight_are_an_error(frame):
+    y = frame.pop("y").to_numpy()
+    weights = np.zeros(80)
+    weights[:20] = 1  # one fold has them all
+    with pytest.raises(ValueError, match="No fold has rows of positive weight"):
+        curve_of(make_table(frame), y, weights, list(KFold(4).split(y)))
+
+
 def test_folds_that_learn_choose_as_the_estimator_does():
     # The paper's design: products whose means are learned, and the same columns ready-made
     for seed in range(4):

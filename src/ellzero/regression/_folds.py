@@ -104,7 +104,7 @@ class SharedFolds(NamedTuple):
 
     data: Data
     splits: _Splits
-    folds: list[Fold | None]  # one a split
+    folds: list[Fold | None]  # one per split
     parts: _Parts | None  # what their designs are pools of
     whole: _core.Quadratic
 
@@ -184,6 +184,8 @@ class LearnedFolds:
         n = max(int(rows.max()) for split in splits for rows in split) + 1
         counted = np.ones(n) if weights is None else weights
         self._splits = [split for split in splits if all(counted[rows].any() for rows in split)]
+        if not self._splits:
+            raise ValueError("No fold has rows of positive weight both to train and to test on.")
         self.least_weight = min(float(counted[train].sum()) for train, _ in self._splits)
 
     def _fold(self, train: _Integers, test: _Integers) -> Fold:
