@@ -106,8 +106,9 @@ def test_residuals_of_a_fit_are_orthogonal_to_its_columns(rng, kind):
     design = make_design_on(columns, y, None, True, 1)
     engine = make_engine(design, 0.0, 1)
     engine.move_to(np.arange(5))
-    support, beta, _, inverse_scale, mean, *_ = engine.solution()
-    residual = y - design.mean_y - (X[:, support] - mean) @ (beta * inverse_scale)
+    found = engine.solution()
+    support, coefficients = found.support, found.beta * found.inverse_scale
+    residual = y - design.mean_y - (X[:, support] - found.mean) @ coefficients
     (products,) = columns.products(design.mean, design.inverse_scale, None, residual[:, None], 1)
     np.testing.assert_allclose(products[support], 0, atol=1e-12)
     np.testing.assert_allclose(products, engine.c, atol=1e-11)

@@ -113,9 +113,9 @@ def test_the_encoding_that_is_named_is_the_right_one(tmp_path, encoding, hint, s
     path.write_bytes(gzip.compress(raw, 1) if suffix.endswith("gz") else raw)
     options = ReadOptions(encoding=asked)
     if hint is not None:
-        with pytest.raises(DataError, match=r"is not written in \S+: try --encoding") as error:
+        with pytest.raises(DataError, match=r"is not written in \S+: try encoding=") as error:
             read_table(path, options)
-        assert str(error.value).endswith(f"try --encoding {hint}.")
+        assert str(error.value).endswith(f"try encoding={hint!r}.")
         options = ReadOptions(encoding=hint)
     elif asked == "latin-1":
         options = ReadOptions(encoding=encoding)
@@ -128,7 +128,7 @@ def test_the_encoding_that_is_named_is_the_right_one(tmp_path, encoding, hint, s
 def test_a_big_endian_mark_and_a_quoted_field_at_the_end(tmp_path):
     text = 'x,t\n1,a\n2,"b\nc"\n'
     (tmp_path / "t.csv").write_bytes(codecs.BOM_UTF16_BE + text.encode("utf-16-be"))
-    with pytest.raises(DataError, match=r"try --encoding utf-16\."):
+    with pytest.raises(DataError, match=r"try encoding='utf-16'\."):
         read_table(tmp_path / "t.csv")
     table = read_table(tmp_path / "t.csv", ReadOptions(encoding="utf-16"))
     assert words(table, "t") == ["a", "b\nc"]
