@@ -30,7 +30,7 @@ def test_whoever_is_killed_leaves_the_old_file_or_the_new_one(tmp_path, rng):
             [sys.executable, "-c", WRITER, path], stdout=subprocess.PIPE
         ) as process:
             for _ in range(rng.integers(1, 4)):  # so many were written
-                process.stdout.readline()
+                assert process.stdout.readline() == b"written\n"
             time.sleep(delay)
             process.kill()
         assert path.read_text() in whole
