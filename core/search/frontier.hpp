@@ -108,8 +108,6 @@ class Frontier {
   }
 
   Index least_size() const { return least_; }
-  // What energies differ by through rounding.
-  double floor() const { return floor_; }
   const std::vector<Model>& models() const { return models_; }
   Index tried() const { return tried_; }
 
@@ -361,7 +359,7 @@ class Frontier {
   Engine& engine_;
   Limits limits_;
   bool swaps_;
-  double floor_;
+  double floor_;      // what energies differ by through rounding
   Index insertions_;  // by which walks set out from each support; removals are half as many
   Index least_ = 0;
   Index tried_ = 0;
