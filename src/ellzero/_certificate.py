@@ -14,9 +14,10 @@ class Certificate:
     Attributes
     ----------
     kind : {"swaps", "flips", "stopped"}
-        How far the search went at the price of the model. "swaps": no insertion, removal or swap of
-        a variable improves it. "flips": no insertion or removal does; swaps were not tried.
-        "stopped": ``max_size`` kept the search from a larger model that is better.
+        How far the search went. "swaps": no insertion, removal or swap of a variable improves the
+        model at its price or, where it has none, no swap does at its size. "flips": no insertion or
+        removal does; swaps were not tried. "stopped": ``max_size`` kept the search from a larger
+        model that is better.
     statement : str
         The same in words.
     choice : str
@@ -94,12 +95,25 @@ class Certificate:
         """
         moves = "insertion, removal or swap" if swaps else "insertion or removal of one variable"
         where = f" at {price}" if price else ""
-        aside = (
-            ""
-            if left_aside is None
-            else f" (columns that depend on it to within {left_aside:g} left aside)"
-        )
+        aside = cls._aside(left_aside)
         return cls("swaps" if swaps else "flips", f"no {moves} {effect}{where}{aside}")
+
+    @classmethod
+    def of_size_search(
+        cls, *, off_hull: bool = False, left_aside: float | None = None
+    ) -> Certificate:
+        """Certify the best model of its size that was found.
+
+        ``off_hull`` says as well that it is the solution at no price.
+        """
+        priced = "; at every price a model of another size is better" if off_hull else ""
+        return cls("swaps", f"no swap improves it{cls._aside(left_aside)}{priced}")
+
+    @staticmethod
+    def _aside(limit: float | None) -> str:
+        if limit is None:
+            return ""
+        return f" (columns that depend on it to within {limit:g} left aside)"
 
     @classmethod
     def of_held_back_search(

@@ -32,12 +32,13 @@ def energy(Z, y, support, ridge=0.0):
     return solve(Z, y, support, ridge)[1]
 
 
-def best_subsets(Z, y, ridge=0.0):
-    """Return the best support of every size, and its energy: all 2^p of them are tried."""
-    p = Z.shape[1]
+def best_subsets(Z, y, ridge=0.0, forced=()):
+    """Return the best support of every size, and its energy: all that hold the forced are tried."""
+    free = [j for j in range(Z.shape[1]) if j not in forced]
     best = []
-    for k in range(p + 1):
-        scored = [(energy(Z, y, s, ridge), s) for s in combinations(range(p), k)]
+    for k in range(len(free) + 1):
+        supports = [tuple(sorted((*forced, *s))) for s in combinations(free, k)]
+        scored = [(energy(Z, y, s, ridge), s) for s in supports]
         best.append(min(scored))
     return best
 

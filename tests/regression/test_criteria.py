@@ -1,4 +1,4 @@
-"""lam as a criterion minimised along SBR's path."""
+"""lam as a criterion: minimised along SBR's path, or over the best models of every size."""
 
 import math
 
@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from reference.criteria import criterion
 from reference.sbr import sbr
-from reference.subsets import energy, preprocess
+from reference.subsets import best_subsets, energy, preprocess
 
-from ellzero import L0Regressor
+from ellzero import L0Regressor, l0_frontier
 from ellzero.datasets import make_collinear
 
 
@@ -33,20 +34,12 @@ def literal_path(Z, y):
         support = sbr(Z, y, lam * (1 - 1e-9), start=[*support, -i])[0]
 
 
-def literal_criterion(name, rss, k, n, p):
-    value = n * math.log(rss / n)
-    if name == "ric":
-        return value + 2 * k * math.log(p)
-    value += k * math.log(n)
-    return value + (2 * math.log(math.comb(p, k)) if name == "ebic" else 0)
-
-
 @given(seed=st.integers(0, 1000), name=st.sampled_from(["bic", "ebic", "ric"]))
 def test_the_least_along_the_path(seed, name):
     X, y, _ = make_collinear(40, 15, n_factors=2, coefficients=(3, -2, 1), random_state=seed)
     Z, target = preprocess(X, y)
     stops = literal_path(Z, target)
-    values = [literal_criterion(name, 2 * e, len(s), 40, 15) for s, e, _, _ in stops]
+    values = [criterion(name, 2 * e, len(s), 40, 15) for s, e, _, _ in stops]
     support, e, low, high = stops[int(np.argmin(values))]
     model = L0Regressor(name, solver="sbr", max_size=15).fit(X, y)
     assert model.support_.tolist() == support
@@ -90,3 +83,86 @@ def test_forced_columns_are_in_every_model_on_the_path(rng):
     assert model.objective_ == pytest.approx(
         0.5 * ((y - model.predict(X)) ** 2).sum() + model.lam_ * (model.support_.size - 1)
     )
+
+
+@given(
+    seed=st.integers(0, 1000),
+    name=st.sampled_from(["bic", "ebic", "ric"]),
+    n=st.integers(10, 30),
+    forced=st.sampled_from([(), (2,), (0, 4, 5)]),
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_least_of_all_sizes(seed, name, n, forced):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 1)) + rng.normal(size=(n, 6))
+    y = X[:, 0] - X[:, 1] + rng.normal(size=n)
+    Z, target = preprocess(X, y)
+    f, largest = len(forced), min(6, n - 2)
+    best_known = [(e, s) for e, s in best_subsets(Z, target, forced=forced) if len(s) <= largest]
+    values = [criterion(name, 2 * e, len(s), n, 6, f) for e, s in best_known]
+    chosen = list(best_known[int(np.argmin(values))][1])
+    model = L0Regressor(name, always_include=forced, max_size=largest).fit(X, y)
+    assert model.support_.tolist() == chosen
+    frontier = l0_frontier(X, y, always_include=forced, max_size=largest)
+    np.testing.assert_allclose(frontier.criterion(name), values, rtol=1e-9, atol=1e-9)
+    assert frontier.at(criterion=name).support.tolist() == chosen
+    rss = 0.5 * ((y - model.predict(X)) ** 2).sum()
+    if np.isnan(model.lam_):
+        assert frontier.interval(len(chosen)) is None
+        assert model.objective_ == pytest.approx(rss)
+    else:
+        assert model.objective_ == pytest.approx(rss + model.lam_ * (len(chosen) - f))
+
+
+@pytest.mark.filterwarnings("ignore:3 variables fit y exactly")
+def test_a_model_off_the_hull_has_no_price():
+    """Exact fits are left out; where they are better at every price, none leads to the rest."""
+    off = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(60, 6))
+        y = X[:, :3] @ [1.0, 0.7, 0.8]
+        model = L0Regressor(max_size=6).fit(X, y)
+        if np.isnan(model.lam_):
+            off += 1
+            assert str(model.certificate_) == (
+                "ebic is least among the best models known of 0 to 6 variables; no swap improves "
+                "it; at every price a model of another size is better"
+            )
+            assert model.objective_ == pytest.approx(0.5 * ((y - model.predict(X)) ** 2).sum())
+            assert model.objective_ == model.certificate_.objective
+            assert model.summary().shape[0] == model.support_.size
+    assert off > 3
+
+
+@pytest.mark.parametrize(("n", "p"), [(8, 4), (8, 6), (9, 8), (12, 6), (14, 20), (20, 8), (40, 3)])
+def test_noise_of_few_rows(n, p):
+    """On 200 fresh data sets of each shape at most 0.3 variables on average."""
+    false = 0
+    for seed in range(200):
+        rng = np.random.default_rng([n, p, seed])
+        model = L0Regressor().fit(rng.normal(size=(n, p)), rng.normal(size=n))
+        false += model.support_.size
+    assert false <= 0.3 * 200
+
+
+@given(seed=st.integers(0, 1000), n=st.integers(100, 200))
+def test_a_hundred_rows_change_next_to_nothing(seed, n):
+    """The price of EBIC is that of Chen and Chen to within a percent, as far as it is trusted."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, 40)), rng.normal(size=n)
+    frontier = l0_frontier(X, y, max_size=12)
+    k = frontier.sizes
+    textbook = frontier.criterion("bic") + [2 * math.log(math.comb(40, j)) for j in k]
+    fit = frontier.criterion("bic") - k * math.log(n)
+    np.testing.assert_allclose(frontier.criterion("ebic") - fit, textbook - fit, rtol=0.01)
+    assert np.all(frontier.criterion("ebic")[1:] > textbook[1:])
+
+
+def test_columns_always_included_are_not_chosen(rng):
+    """The first free variable pays for the choice among those that are free."""
+    X, y = rng.normal(size=(300, 10)), rng.normal(size=300)
+    frontier = l0_frontier(X, y, always_include=[1, 4, 7], max_size=4)
+    rss = 2 * frontier.energies
+    paid = np.diff(frontier.criterion("ebic")) - 300 * np.diff(np.log(rss))
+    assert paid[0] == pytest.approx(math.log(300) + 2 * math.log(7), rel=1e-4)

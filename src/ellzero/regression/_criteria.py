@@ -14,20 +14,30 @@ __all__ = ["CRITERIA", "information_criterion", "trusted_size"]
 _Floats = NDArray[np.float64]
 
 
-def _bic(size: _Floats, n: float, p: int) -> _Floats:
+def _bic(size: _Floats, n: float, p: int, n_forced: int) -> _Floats:
     return size * math.log(n)
 
 
-def _ebic(size: _Floats, n: float, p: int) -> _Floats:
-    log_choices: _Floats = gammaln(p + 1) - gammaln(size + 1) - gammaln(p - size + 1)
-    return _bic(size, n, p) + 2 * log_choices
+def _ebic(size: _Floats, n: float, p: int, n_forced: int) -> _Floats:
+    chosen, choices = size - n_forced, p - n_forced
+    # C(p, k) falls again beyond p / 2, but no larger model is cheaper for that.
+    fewer = np.minimum(chosen, choices // 2)
+    log_choices = gammaln(choices + 1) - gammaln(fewer + 1) - gammaln(choices - fewer + 1)
+    price = chosen * math.log(n) + 2 * log_choices
+    # What is estimated, with the intercept and the variance, against the rows that are left for it
+    estimated = size + 2
+    spare = n - estimated
+    ratio = np.divide(estimated, spare, out=np.full_like(size, np.inf), where=spare > 0)
+    scarcity = np.where(chosen > 0, 1 + 2 * ratio**3, 1.0)
+    total: _Floats = n_forced * math.log(n) + scarcity * price
+    return total
 
 
-def _ric(size: _Floats, n: float, p: int) -> _Floats:
+def _ric(size: _Floats, n: float, p: int, n_forced: int) -> _Floats:
     return size * (2 * math.log(p))
 
 
-CRITERIA: dict[str, Callable[[_Floats, float, int], _Floats]] = {
+CRITERIA: dict[str, Callable[[_Floats, float, int, int], _Floats]] = {
     "bic": _bic,
     "ebic": _ebic,
     "ric": _ric,
@@ -35,17 +45,25 @@ CRITERIA: dict[str, Callable[[_Floats, float, int], _Floats]] = {
 
 
 def information_criterion(
-    name: str, rss: _Floats, size: NDArray[np.int64], n: float, p: int, total: float
+    name: str,
+    rss: _Floats,
+    size: NDArray[np.int64],
+    n: float,
+    p: int,
+    total: float,
+    n_forced: int,
 ) -> _Floats:
     """Return ``n log(RSS / n)`` plus the price of ``size`` variables; the least is the best.
 
-    BIC charges ``k log n``; EBIC adds ``2 log C(p, k)``; RIC charges ``2 k log p``. Infinity where
-    the RSS is down to rounding of ``total``, the sum of squares of y: its logarithm says nothing.
+    With k the size, f of it forced: BIC charges ``k log n`` and RIC ``2 k log p``. EBIC charges
+    ``f log n + (1 + 2 r^3) [(k - f) log n + 2 log C(p - f, min(k - f, (p - f) // 2))]`` with
+    ``r = (k + 2) / (n - k - 2)``. Infinity where the RSS is down to rounding of ``total``, the sum
+    of squares of y: its logarithm says nothing.
     """
     fits = np.full(rss.shape, np.inf)
     sound = rss > 1e-13 * total
     fits[sound] = n * np.log(rss[sound] / n)
-    return fits + CRITERIA[name](size.astype(np.float64), n, p)
+    return fits + CRITERIA[name](size.astype(np.float64), n, p, n_forced)
 
 
 def trusted_size(n: float, p: int) -> int:

@@ -28,6 +28,8 @@ class FittedSelection(SelectingRegressor):
         design: _core.Quadratic,
         forced: NDArray[np.int64],
         lam: float,
+        *,
+        priced: bool = True,
     ) -> None:
         support, beta = solution.support, solution.beta
         coefficients = beta * solution.inverse_scale
@@ -37,7 +39,7 @@ class FittedSelection(SelectingRegressor):
         self.support_ = support
         self.lam_ = lam
         n_priced = np.count_nonzero(~np.isin(support, forced)) if forced.size else support.size
-        price = lam * n_priced if n_priced else 0.0
+        price = lam * n_priced if priced and n_priced else 0.0
         self.objective_ = 0.5 * solution.rss + solution.ridge_energy + price
         # What summary() needs beyond the attributes above
         self._standardised = beta / math.sqrt(design.yy) if design.yy > 0 else np.zeros_like(beta)
@@ -53,8 +55,8 @@ class FittedSelection(SelectingRegressor):
             Indexed by variable. ``coefficient``: in units of y per unit of the variable.
             ``standardised``: change of y, in its standard deviations, for one standard deviation of
             the variable. ``removal_cost``: by how much ``1/2 RSS + 1/2 ridge |b|^2`` would rise
-            without the variable, the others refitted; the variable pays if that is more than
-            ``lam_``. ``r2_lost``: the same as a share of the sum of squares of y.
+            without the variable, the others refitted; at the price ``lam_`` the variable pays if
+            that is more. ``r2_lost``: the same as a share of the sum of squares of y.
 
         Examples
         --------

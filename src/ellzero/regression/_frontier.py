@@ -219,9 +219,10 @@ class Frontier:
     def criterion(self, name: str) -> NDArray[np.float64]:
         """Return an information criterion for every size; the least is the best.
 
-        With n the sum of the weights, ``BIC(k) = n log(RSS_k / n) + k log n``; EBIC adds
-        ``2 log C(p, k)``; RIC is ``n log(RSS_k / n) + 2 k log p``. They can be trusted up to about
-        ``n / (log p log log n)`` variables: beyond that some model of noise looks good to them.
+        With n the sum of the weights, ``BIC(k) = n log(RSS_k / n) + k log n`` and
+        ``RIC(k) = n log(RSS_k / n) + 2 k log p``; EBIC is in the notes on
+        :class:`ellzero.L0Regressor`. They can be trusted up to about ``n / (log p log log n)``
+        variables: beyond that some model of noise looks good to them.
 
         Parameters
         ----------
@@ -248,7 +249,13 @@ class Frontier:
                 "of rows: rescale it."
             )
         return information_criterion(
-            name, self._solutions.rss, self.sizes, self._n, self._n_columns, self._yy
+            name,
+            self._solutions.rss,
+            self.sizes,
+            self._n,
+            self._n_columns,
+            self._yy,
+            int(self.sizes[0]),
         )
 
     @_one_at_a_time

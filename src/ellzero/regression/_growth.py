@@ -11,11 +11,11 @@ from ellzero import _core
 from ellzero.regression._hull import Hull
 from ellzero.regression._problem import Problem
 
-__all__ = ["GrowingFrontier", "Solutions"]
+__all__ = ["MARGIN", "GrowingFrontier", "Solutions"]
 
-# How far the frontier goes beyond the solution at a given lam: what is found on the way back from
-# larger models makes the smaller ones better.
-_MARGIN = 10
+# How far the frontier goes beyond the solution at a given lam, or the size asked for: what is found
+# on the way back from larger models makes the smaller ones better.
+MARGIN = 10
 
 
 class Solutions(NamedTuple):
@@ -92,7 +92,7 @@ class GrowingFrontier:
     def cover(self, lam: float, max_size: int) -> None:
         """Grow until the solution at ``lam`` is known, and some sizes beyond it."""
         while not self.exhausted and self.last < max_size:
-            wanted = self.hull.size_at(lam) + _MARGIN
+            wanted = self.hull.size_at(lam) + MARGIN
             if wanted <= self.last and lam >= self.hull.end:
                 return
             self.grow(min(max(wanted, self.last + 1), max_size))

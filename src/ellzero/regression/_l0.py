@@ -16,7 +16,7 @@ from ellzero._sklearn import Interval, StrOptions, check_fit_input
 from ellzero.regression._criteria import CRITERIA, trusted_size
 from ellzero.regression._fitted import FittedSelection
 from ellzero.regression._problem import DEFAULT_MAX_SIZE, largest_size, make_problem, to_float
-from ellzero.regression._searches import search_at, search_path
+from ellzero.regression._searches import search_at, search_path, search_size
 
 __all__ = ["L0Regressor"]
 
@@ -41,11 +41,13 @@ class L0Regressor(FittedSelection):
     ----------
     lam : float or {"bic", "ebic", "ric"}, default="ebic"
         The price of a variable, in squared units of y, from 0 to infinity; or the criterion that is
-        minimised over the solutions from no variable to ``max_size``. With n the sum of the
-        weights, ``BIC(k) = n log(RSS_k / n) + k log n``; EBIC adds ``2 log C(p, k)``; RIC is
-        ``n log(RSS_k / n) + 2 k log p``. Models whose RSS is down to rounding are left out, and
-        a model with more variables than half the rows is warned of: these criteria can't be trusted
+        minimised over the best models of every size up to ``max_size``. EBIC keeps a variable if
+        the evidence for it is strong: see Notes. Models whose RSS is down to rounding are left out,
+        and a model with more variables than half the rows is warned of: criteria can't be trusted
         there.
+    size : int, default=None
+        Take the best model of this many variables instead, those of ``always_include`` counted. It
+        needs ``lam`` at its default and the solver "frontier".
     ridge : float, default=0.0
         Ridge penalty, for columns of unit norm.
     solver : {"frontier", "sbr"}, default="frontier"
@@ -78,11 +80,13 @@ class L0Regressor(FittedSelection):
     support_ : ndarray of int
         Sorted indices of the columns in the model.
     lam_ : float
-        The price used. For a criterion: the geometric middle of the interval of ``lam`` in which
-        the chosen model is the solution, or SBR stops there (twice its lower end if it has no upper
-        end, half its upper end if it reaches down to zero).
+        The price used. For a criterion or a size: the geometric middle of the interval of ``lam``
+        in which the chosen model is the solution, or SBR stops there (twice its lower end if it has
+        no upper end, half its upper end if it reaches down to zero); NaN if it is the solution at
+        no price.
     objective_ : float
-        Value of the objective above, in squared units of y.
+        Value of the objective above, in squared units of y; its first two terms alone if the size
+        was given or ``lam_`` is NaN.
     n_iter_ : int
         Supports whose neighbours were tried; for SBR, insertions and removals made.
     certificate_ : Certificate
@@ -95,6 +99,21 @@ class L0Regressor(FittedSelection):
     Notes
     -----
     ``sample_weight`` are frequency weights: a row of weight 2 is the row twice.
+
+    With n the sum of the weights, p columns, k variables and f of them always included,
+    ``BIC(k) = n log(RSS_k / n) + k log n`` and ``RIC(k) = n log(RSS_k / n) + 2 k log p``. EBIC is
+
+    .. math:: n \log\frac{\mathrm{RSS}_k}{n} + f \log n + (1 + 2 r^3) \left[ (k - f) \log n
+              + 2 \log \binom{p - f}{\min(k - f, \lfloor (p - f)/2 \rfloor)} \right],
+              \qquad r = \frac{k + 2}{n - k - 2}
+
+    which is that of Chen and Chen (2008) with two repairs. Theirs charges less again for models of
+    more than half the columns; and where rows are few for what is estimated, k coefficients, the
+    intercept and the variance, r tells how few, and the price rises. With a hundred rows and ten
+    variables that is by half a percent. In pure noise of 8 to 40 rows and 3 to 20 columns, theirs
+    takes up to 2.2 variables on average, and this less than 0.3. Its price is no longer concave in
+    k, so its least value may lie off the convex hull of the energies, at a model that is the
+    solution at no ``lam``; so may that of any criterion with a ridge, or beside exact fits.
 
     Standard errors computed as if the chosen variables had been fixed beforehand are not valid.
 
@@ -122,6 +141,7 @@ class L0Regressor(FittedSelection):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "lam": [Interval(Real, 0, math.inf, closed="both"), StrOptions(set(CRITERIA))],
+        "size": [Interval(Integral, 0, None, closed="left"), None],
         "ridge": [Interval(Real, 0, None, closed="left")],
         "solver": [StrOptions({"frontier", "sbr"})],
         "start": ["array-like", str, set, None],
@@ -135,6 +155,7 @@ class L0Regressor(FittedSelection):
         self,
         lam: float | str = "ebic",
         *,
+        size: int | None = None,
         ridge: float = 0.0,
         solver: str = "frontier",
         start: Any = None,
@@ -144,6 +165,7 @@ class L0Regressor(FittedSelection):
         verbose: int = 0,
     ) -> None:
         self.lam = lam
+        self.size = size
         self.ridge = ridge
         self.solver = solver
         self.start = start
@@ -176,6 +198,8 @@ class L0Regressor(FittedSelection):
         forced = resolve_columns("always_include", self.always_include, n_columns, names)
         start = resolve_columns("start", self.start, n_columns, names)
         self._check_start(start)
+        if self.size is not None:
+            self._check_size(int(self.size), forced.size, n_columns)
         fixed = np.concatenate([forced, start])
         largest_size(self.max_size, fixed, n_columns)  # or an error, before any work
 
@@ -189,7 +213,9 @@ class L0Regressor(FittedSelection):
             names=names,
             progress=progress_printer("L0Regressor", self.verbose),
         )
-        if isinstance(self.lam, str):
+        if self.size is not None:
+            search = search_size(problem, int(self.size))
+        elif isinstance(self.lam, str):
             trusted = min(trusted_size(problem.design.weight, n_columns), DEFAULT_MAX_SIZE)
             max_size = largest_size(self.max_size, fixed, n_columns, trusted)
             search = search_path(problem, self.solver, self.lam, max_size)
@@ -198,7 +224,8 @@ class L0Regressor(FittedSelection):
             if start.size:
                 problem.engine.move_to(np.concatenate([forced, np.setdiff1d(start, forced)]))
             search = search_at(problem, self.solver, to_float("lam", self.lam), max_size)
-        self._store(problem.engine.solution(), problem.design, forced, search.lam)
+        priced = self.size is None and not math.isnan(search.lam)
+        self._store(problem.engine.solution(), problem.design, forced, search.lam, priced=priced)
         self.n_iter_ = search.n_iter
         self.certificate_ = search.certificate.with_objective(self.objective_)
         if search.warning:
@@ -212,3 +239,15 @@ class L0Regressor(FittedSelection):
             raise ValueError(
                 f"start needs a number for lam: the path of lam={self.lam!r} has its own start."
             )
+
+    def _check_size(self, size: int, n_forced: int, n_columns: int) -> None:
+        if not isinstance(self.lam, str) or self.lam != "ebic":
+            raise ValueError("size and lam exclude each other: leave lam at its default.")
+        if self.solver != "frontier":
+            raise ValueError('size needs solver="frontier": SBR passes over sizes.')
+        if size < n_forced:
+            raise ValueError(f"size={size}, but always_include names {n_forced} columns.")
+        if size > n_columns:
+            raise ValueError(f"size={size}, but X has {n_columns} columns.")
+        if self.max_size is not None and size > self.max_size:
+            raise ValueError(f"size={size} is more than max_size={self.max_size}.")

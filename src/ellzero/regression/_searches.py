@@ -1,7 +1,8 @@
-"""How L0Regressor looks for its support: SBR or the frontier, at a given lam or along a path."""
+"""How L0Regressor looks for its support: at a given lam or size, or by a criterion."""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -12,11 +13,11 @@ from ellzero import _core
 from ellzero._certificate import Certificate
 from ellzero._columns import column_name
 from ellzero.regression._criteria import information_criterion
-from ellzero.regression._growth import GrowingFrontier
+from ellzero.regression._growth import MARGIN, GrowingFrontier
 from ellzero.regression._hull import middle
 from ellzero.regression._problem import Problem
 
-__all__ = ["Search", "search_at", "search_path", "settle_at"]
+__all__ = ["Search", "search_at", "search_path", "search_size", "settle_at"]
 
 
 class Search(NamedTuple):
@@ -72,8 +73,21 @@ def _held_back(
     return Search(lam, n_iter, certificate, _stopped(certificate), ConvergenceWarning)
 
 
+def search_size(problem: Problem, size: int) -> Search:
+    """Look for the best model of a size."""
+    frontier = GrowingFrontier(problem, swaps=True)
+    frontier.grow(min(problem.design.columns, size + MARGIN))
+    if size > frontier.last:
+        raise ValueError(f"size={size}, but only {frontier.last} columns are linearly independent.")
+    frontier.core.visit(size)
+    interval = frontier.hull.interval(size)
+    lam = math.nan if interval is None else middle(*interval)
+    certificate = _certify_size(problem).with_size(size)
+    return Search(lam, frontier.core.tried, certificate)
+
+
 def search_path(problem: Problem, solver: str, criterion: str, max_size: int) -> Search:
-    """Choose the model of least criterion among the solutions as lam falls."""
+    """Choose the model of least criterion, of every size or along the path of SBR."""
     design = problem.design
     if design.weight < 1:
         raise ValueError(
@@ -82,35 +96,33 @@ def search_path(problem: Problem, solver: str, criterion: str, max_size: int) ->
         )
     path = _sbr_path(problem, max_size) if solver == "sbr" else _frontier_path(problem, max_size)
     sizes = np.array([support.size for support in path.supports])
-    values = information_criterion(
-        criterion, np.array(path.rss), sizes, design.weight, design.columns, design.yy
-    )
+    n_forced = int(sizes[0])
+
+    def value_of(rss: list[float], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
+        return information_criterion(
+            criterion, np.array(rss), sizes, design.weight, design.columns, design.yy, n_forced
+        )
+
+    values = value_of(path.rss, sizes)
     best = int(np.argmin(values))
     problem.engine.move_to(path.supports[best])
-    lam = middle(*path.intervals[best])
-    if path.refuted[best] or (
-        sizes[best] == max_size and _still_falls(problem, criterion, path, values[best])
-    ):
-        certificate = Certificate.of_held_back_criterion(
-            max_size, criterion, largest=bool(sizes[best] == max_size)
-        )
+    one_more = sizes[-1:] + 1
+    falls = one_more[0] <= design.columns and bool(
+        value_of([path.rss[-1] - 2 * path.next_gain], one_more)[0] < values[best]
+    )
+    interval = path.intervals[best]
+    lam = math.nan if interval is None else middle(*interval)
+    largest = bool(sizes[best] == max_size)
+    if (falls and largest) or (path.refuted[best] and (falls or solver == "sbr")):
+        certificate = Certificate.of_held_back_criterion(max_size, criterion, largest=largest)
         return Search(lam, path.n_iter, certificate, _stopped(certificate), ConvergenceWarning)
-    certificate = _certify(problem, swaps=solver == "frontier", price="lam_")
-    certificate = certificate.with_least_criterion(criterion, f"the {len(sizes)} {path.models}")
+    if interval is None or path.refuted[best]:
+        lam, certificate = math.nan, _certify_size(problem, off_hull=True)
+    else:
+        certificate = _certify(problem, swaps=solver == "frontier", price="lam_")
+    certificate = certificate.with_least_criterion(criterion, path.models)
     warning = _small_rss(criterion, values, sizes, best, design.weight) if design.yy > 0 else ""
     return Search(lam, path.n_iter, certificate, warning)
-
-
-def _still_falls(problem: Problem, criterion: str, path: _Path, value: float) -> bool:
-    """Whether inserting the best variable into the last model lowers the criterion further."""
-    design = problem.design
-    rss, size = path.rss[-1] - 2 * path.next_gain, path.supports[-1].size + 1
-    if size > design.columns:
-        return False
-    (further,) = information_criterion(
-        criterion, np.array([rss]), np.array([size]), design.weight, design.columns, design.yy
-    )
-    return bool(further < value)
 
 
 def _certify(problem: Problem, *, swaps: bool, price: str = "") -> Certificate:
@@ -118,11 +130,18 @@ def _certify(problem: Problem, *, swaps: bool, price: str = "") -> Certificate:
 
     It says so if columns were left out that depend on the support too nearly, but not exactly.
     """
+    return Certificate.of_search(swaps=swaps, price=price, left_aside=_left_aside(problem))
+
+
+def _certify_size(problem: Problem, *, off_hull: bool = False) -> Certificate:
+    """Certify the support that the engine stands at among those of its size."""
+    return Certificate.of_size_search(off_hull=off_hull, left_aside=_left_aside(problem))
+
+
+def _left_aside(problem: Problem) -> float | None:
     remainder = problem.engine.d
     some_aside = np.any((remainder > 1e-13) & (remainder <= _core.SPAN))
-    return Certificate.of_search(
-        swaps=swaps, price=price, left_aside=_core.SPAN if some_aside else None
-    )
+    return _core.SPAN if some_aside else None
 
 
 def _stopped(certificate: Certificate) -> str:
@@ -132,7 +151,7 @@ def _stopped(certificate: Certificate) -> str:
 class _Path(NamedTuple):
     supports: list[NDArray[np.int64]]
     rss: list[float]
-    intervals: list[tuple[float, float]]  # of lam, in which each is the solution
+    intervals: list[tuple[float, float] | None]  # of lam, in which each is the solution
     refuted: list[bool]  # whether max_size alone makes each a solution: a larger one is better
     n_iter: int
     next_gain: float  # by how much one more variable would lower the energy of the last
@@ -148,7 +167,7 @@ def _sbr_path(problem: Problem, max_size: int) -> _Path:
         [*[False] * (len(path.stops) - 1), path.held_back],
         path.replacements,
         path.next_gain,
-        "models on the path of SBR",
+        f"the {len(path.stops)} models on the path of SBR",
     )
 
 
@@ -156,15 +175,15 @@ def _frontier_path(problem: Problem, max_size: int) -> _Path:
     frontier = GrowingFrontier(problem, swaps=True)
     frontier.grow(max_size)
     solutions, hull, known = frontier.solutions(), frontier.hull, frontier.known_hull
-    places = known.sizes - known.sizes[0]
+    sizes = np.diff(solutions.begins)
     return _Path(
-        [solutions.support[solutions.part(place)] for place in places],
-        solutions.rss[places].tolist(),
-        [hull.interval(int(k)) or known.interval(int(k)) or (0, 0) for k in known.sizes],
-        (~np.isin(known.sizes, hull.sizes)).tolist(),
+        [solutions.support[solutions.part(place)] for place in range(len(sizes))],
+        solutions.rss.tolist(),
+        [hull.interval(int(k)) or known.interval(int(k)) for k in sizes],
+        (np.isin(sizes, known.sizes) & ~np.isin(sizes, hull.sizes)).tolist(),
         frontier.core.tried,
         frontier.next_gain,
-        "models on the hull of the frontier",
+        f"the best models known of {sizes[0]} to {sizes[-1]} variables",
     )
 
 
