@@ -18,7 +18,7 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.feature_selection import SelectorMixin
-from sklearn.model_selection import KFold, check_cv
+from sklearn.model_selection import KFold, RepeatedKFold, check_cv
 from sklearn.utils._metadata_requests import _routing_enabled
 from sklearn.utils._param_validation import (
     Interval,
@@ -211,12 +211,17 @@ def _check_data(
     return X, y, sample_weight
 
 
-def make_splitter(cv: Any, random_state: Any) -> Any:
-    """Return a splitter: k folds for a number, shuffled if there is a ``random_state``."""
+def make_splitter(cv: Any, random_state: Any, n_repeats: int = 1) -> Any:
+    """Return a splitter: for a number, that many shuffled folds, ``n_repeats`` times over.
+
+    The first folds are those of one repeat.
+    """
     cv = 10 if cv is None else cv
-    if isinstance(cv, Integral) and random_state is not None:
+    if not isinstance(cv, Integral):
+        return check_cv(cv)
+    if n_repeats == 1:
         return KFold(cv, shuffle=True, random_state=random_state)
-    return check_cv(cv)
+    return RepeatedKFold(n_splits=cv, n_repeats=n_repeats, random_state=random_state)
 
 
 def splitter_routing(estimator: BaseEstimator, splitter: Any) -> MetadataRouter:

@@ -1,6 +1,7 @@
 """Cross-validation to the letter: split, refit at a given lam, predict."""
 
 import numpy as np
+from sklearn.model_selection import KFold
 
 from ellzero import l0_frontier
 from reference.sbr import sbr
@@ -36,3 +37,35 @@ def fold_error(X, y, weights, split, lam, *, solver, max_size, intercept=True, f
         coef[support] = beta[1:] if intercept else beta
         constant = beta[0] if intercept else 0.0
     return support, np.average((y[test] - X[test] @ coef - constant) ** 2, weights=w[test])
+
+
+def repeated_splits(n_folds, n_repeats, random_state, n_rows):
+    """Return shuffled folds, one repeat after the other, all from one stream of random numbers."""
+    stream = np.random.RandomState(random_state)
+    rows = np.zeros(n_rows)
+    return [
+        list(KFold(n_folds, shuffle=True, random_state=stream).split(rows))
+        for _ in range(n_repeats)
+    ]
+
+
+def repeated_error(X, y, weights, repeats, lam, **how):
+    """Return the mean error at one lam, its standard error, the mean size, and all folds' errors.
+
+    Folds count by the weight of their test rows, those that have none not at all. The standard
+    error is that of one repeat, in the mean.
+    """
+    w = np.ones(len(y)) if weights is None else weights
+    means, spreads, sizes, every = [], [], [], []
+    for splits in repeats:
+        splits = [split for split in splits if w[split[1]].any()]
+        found = [fold_error(X, y, weights, split, lam, **how) for split in splits]
+        errors = np.array([error for _, error in found])
+        share = np.array([w[test].sum() for _, test in splits])
+        mean = np.average(errors, weights=share)
+        means.append(mean)
+        variance = np.average((errors - mean) ** 2, weights=share)
+        spreads.append(np.sqrt(variance / (len(errors) - 1)))
+        sizes.append(np.average([len(support) for support, _ in found], weights=share))
+        every += errors.tolist()
+    return np.mean(means), np.mean(spreads), np.mean(sizes), every

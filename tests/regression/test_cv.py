@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from estimator_checks import assert_passes_every_check
-from reference.cross_validation import fold_error
+from reference.cross_validation import repeated_error, repeated_splits
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
@@ -49,21 +49,35 @@ def cases():
     rng = np.random.default_rng(0)
     weights = rng.integers(1, 4, size=48).astype(float)
     weights[:2] = 0
+    few = np.where(np.arange(48) < 20, 0.0, weights + 1)  # so that many pairs of rows weigh nothing
     small = problem(3, 20, 6)
     return {
-        "dense": (X, y, {"cv": 5}, {}),
+        "dense": (X, y, {"cv": KFold(5)}, {}),
         "shuffled": (X, y, {"cv": KFold(5, shuffle=True, random_state=3)}, {}),
-        "no intercept": (X - 5, y - 2, {"cv": 4, "fit_intercept": False}, {}),
-        "weighted": (X, y, {"cv": 5}, {"sample_weight": weights}),
+        "by number": (X, y, {"cv": 5, "n_repeats": 1}, {}),
+        "three repeats": (X, y, {"cv": 5, "n_repeats": 3, "random_state": 4}, {}),
+        "no intercept": (X - 5, y - 2, {"cv": KFold(4), "fit_intercept": False}, {}),
+        "weighted": (X, y, {"cv": KFold(5)}, {"sample_weight": weights}),
+        "weighted, repeats": (X, y, {"cv": 5, "n_repeats": 3}, {"sample_weight": weights}),
+        "folds of no weight": (X, y, {"cv": 24, "n_repeats": 2}, {"sample_weight": few}),
         "grouped": (X, y, {"cv": GroupKFold(4)}, {"groups": np.arange(48) % 7}),
         "time series": (X, y, {"cv": TimeSeriesSplit(4)}, {}),
         "repeated": (X, y, {"cv": RepeatedKFold(n_splits=3, n_repeats=3, random_state=0)}, {}),
         "shuffle split": (X, y, {"cv": ShuffleSplit(4, random_state=0)}, {}),
-        "outlier": (*outlier, {"cv": 6}, {}),
+        "outlier": (*outlier, {"cv": KFold(6)}, {}),
         "unequal folds": (X, y, {"cv": unequal(48)}, {}),
         "leave one out": (*small, {"cv": LeaveOneOut()}, {}),
-        "forced": (X, y, {"cv": 5, "always_include": [4]}, {}),
+        "forced": (X, y, {"cv": KFold(5), "always_include": [4]}, {}),
+        "forced, repeats": (X, y, {"cv": 4, "n_repeats": 2, "always_include": [4]}, {}),
     }
+
+
+def literal_splits(options, given, X, y):
+    """The training and test rows of every fold, by repeat."""
+    cv = options["cv"]
+    if isinstance(cv, int):
+        return repeated_splits(cv, options["n_repeats"], options.get("random_state", 0), len(y))
+    return [list(cv) if isinstance(cv, list) else list(cv.split(X, y, given.get("groups")))]
 
 
 @pytest.mark.filterwarnings("ignore:.*is not far beyond:sklearn.exceptions.ConvergenceWarning")
@@ -74,15 +88,10 @@ def test_the_curve_is_that_of_literal_cross_validation(name, solver):
     # A run of SBR that max_size stops on its way is not the literal algorithm's.
     max_size = 6 if solver == "frontier" else X.shape[1]
     model = L0RegressorCV(**options, solver=solver, max_size=max_size).fit(X, y, **given)
-    cv = options["cv"]
-    cv = KFold(cv) if isinstance(cv, int) else cv
-    splits = list(cv) if isinstance(cv, list) else list(cv.split(X, y, given.get("groups")))
+    repeats = literal_splits(options, given, X, y)
     weights = given.get("sample_weight")
     results = pd.DataFrame(model.cv_results_)
     assert (results["lam_high"][1:].to_numpy() == results["lam_low"][:-1].to_numpy()).all()
-    test_weight = np.array(
-        [len(test) if weights is None else weights[test].sum() for _, test in splits]
-    )
     places = np.unique(np.linspace(0, len(results) - 1, 6).astype(int))
     for place in places:
         row = results.iloc[place]
@@ -90,17 +99,12 @@ def test_the_curve_is_that_of_literal_cross_validation(name, solver):
         if high - low < 1e-6 * high:
             continue
         for lam in (low + 1e-4 * (high - low), (low + high) / 2, high - 1e-4 * (high - low)):
-            found = [
-                fold_error(
-                    X, y, weights, split, lam,
-                    solver=solver, max_size=max_size,
-                    intercept=options.get("fit_intercept", True),
-                    forced=options.get("always_include", ()),
-                )
-                for split in splits
-            ]  # fmt: skip
-            errors = np.array([error for _, error in found])
-            sizes = np.array([len(support) for support, _ in found])
+            mean, se, size, errors = repeated_error(
+                X, y, weights, repeats, lam,
+                solver=solver, max_size=max_size,
+                intercept=options.get("fit_intercept", True),
+                forced=options.get("always_include", ()),
+            )  # fmt: skip
             # Refitting the folds that train on the outlier has too few digits for SBR's decisions.
             sound = [0] if (name, solver) == ("outlier", "sbr") else range(len(errors))
             for i, error in enumerate(errors):
@@ -109,11 +113,9 @@ def test_the_curve_is_that_of_literal_cross_validation(name, solver):
                 assert row[f"split{i}_error"] == pytest.approx(error, rel=1e-8)
             if len(sound) < len(errors):
                 continue
-            mean = np.average(errors, weights=test_weight)
             assert row["mean_error"] == pytest.approx(mean, rel=1e-8)
-            spread = np.average((errors - mean) ** 2, weights=test_weight)
-            assert row["se_error"] == pytest.approx(np.sqrt(spread / (len(errors) - 1)), rel=1e-6)
-            assert row["mean_size"] == pytest.approx(np.average(sizes, weights=test_weight))
+            assert row["se_error"] == pytest.approx(se, rel=1e-6)
+            assert row["mean_size"] == pytest.approx(size)
 
 
 def search(X, y, splits, solver, max_size, weights=None, workers=1, forced=()):
@@ -131,12 +133,11 @@ WIDE = {"n": 150, "p": 400}
 @pytest.mark.parametrize("name", ["dense", "weighted", "time series", "repeated", "wide"])
 def test_every_support_of_every_fold_is_that_of_the_frontier_without_swaps(name):
     if name == "wide":
-        X, y, options, given = *problem(0, **WIDE), {"cv": 5}, {}
+        X, y, options, given = *problem(0, **WIDE), {"cv": KFold(5)}, {}
     else:
         X, y, options, given = cases()[name]
-    cv = KFold(options["cv"]) if isinstance(options["cv"], int) else options["cv"]
     weights = given.get("sample_weight")
-    splits = list(cv.split(X, y))
+    splits = list(options["cv"].split(X, y))
     found = search(X, y, splits, "frontier", 9, weights)
     for (train, test), models in zip(splits, found, strict=True):
         w = None if weights is None else weights[train]

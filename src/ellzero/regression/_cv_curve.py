@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ class Curve(NamedTuple):
     mean_error: _Floats
     se_error: _Floats
     mean_size: _Floats
-    fold_errors: _Floats  # by fold and interval
+    fold_errors: _Floats  # by fold and interval, one repeat after the other
     rounding: float  # errors that differ by less are equal
 
     def best(self) -> int:
@@ -50,16 +51,35 @@ class Curve(NamedTuple):
         return int(np.flatnonzero(self.mean_error <= bar)[0])
 
 
-def make_curve(paths: list[FoldPath], rounding: float) -> Curve:
-    """Average the folds on the union of their breakpoints.
+def make_curve(repeats: list[list[FoldPath]], rounding: float) -> Curve:
+    """Average the folds of every repeat on the union of their breakpoints, then the repeats.
 
-    Folds count by the weight of their test rows. The standard error is that of a weighted mean of
-    as many errors as there are folds.
+    Within a repeat folds count by the weight of their test rows, and the standard error is that of
+    a weighted mean of as many errors as there are folds. Repeats judge by the same rows, so they
+    are not independent: the standard error is the mean of theirs, not less.
     """
-    end = max(path.end for path in paths)
-    edges = np.unique(np.concatenate([path.lambdas for path in paths]))[::-1]
+    every = [path for paths in repeats for path in paths]
+    end = max(path.end for path in every)
+    edges = np.unique(np.concatenate([path.lambdas for path in every]))[::-1]
     edges = np.concatenate([[np.inf], edges[edges > end], [end]])
     low, high = edges[1:], edges[:-1]
+    errors, mean, se, size = zip(*[_average(paths, low) for paths in repeats], strict=True)
+    known = [each for each, paths in zip(se, repeats, strict=True) if len(paths) > 1]
+    se_error = _mean(known) if known else np.full_like(low, np.nan)
+    return Curve(low, high, _mean(mean), se_error, _mean(size), np.concatenate(errors), rounding)
+
+
+def _mean(values: Sequence[_Floats]) -> _Floats:
+    """Return the mean; none of its sums overflows."""
+    mean: _Floats = np.sum([each / len(values) for each in values], axis=0)
+    return mean
+
+
+def _average(paths: list[FoldPath], low: _Floats) -> tuple[_Floats, _Floats, _Floats, _Floats]:
+    """Return the errors of one repeat's folds, their mean, its standard error and the mean size.
+
+    All are for the intervals that end at ``low``.
+    """
     # In each fold, an interval lies after as many breakpoints as are at or above its top.
     steps = [np.searchsorted(-path.lambdas, -low, side="left") for path in paths]
     errors = np.array([path.errors[step] for path, step in zip(paths, steps, strict=True)])
@@ -74,4 +94,4 @@ def make_curve(paths: list[FoldPath], rounding: float) -> Curve:
     se = np.full_like(mean, np.nan)
     if len(paths) > 1:
         se = np.where(finite, unit * np.sqrt(variance / (len(paths) - 1)), np.inf)
-    return Curve(low, high, mean, se, share @ sizes, errors, rounding)
+    return errors, mean, se, share @ sizes

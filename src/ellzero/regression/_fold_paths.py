@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero.regression._cv_curve import FoldPath
-from ellzero.regression._folds import Fold, LearnedFolds, SharedFolds
+from ellzero.regression._folds import Fold, Folds
 from ellzero.regression._hull import Hull
 
 __all__ = ["FoldSearch"]
@@ -26,7 +26,7 @@ class FoldSearch:
 
     def __init__(
         self,
-        folds: SharedFolds | LearnedFolds,
+        folds: Folds,
         solver: str,
         ridge: float,
         forced: NDArray[np.int64],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ellzero import _core
 from ellzero._engine import CACHE_BYTES, copy_rows, make_columns, make_design_on
 
-__all__ = ["Data", "Fold", "LearnedFolds", "SharedFolds", "make_folds"]
+__all__ = ["Data", "Fold", "Folds", "LearnedFolds", "RepeatedFolds", "SharedFolds", "make_folds"]
 
 _Integers = NDArray[np.int64]
 _Splits = list[tuple[_Integers, _Integers]]
@@ -20,6 +20,8 @@ _Splits = list[tuple[_Integers, _Integers]]
 _MOST_PARTS = 32
 # Designs of folds that share nothing are kept in memory together up to this size.
 _DESIGN_BYTES = 1e9
+# So many columns of products are made for each part and each fold, roughly.
+_PRODUCTS = 400
 
 
 class Data(NamedTuple):
@@ -118,6 +120,15 @@ class SharedFolds(NamedTuple):
         """The least weight of rows that a fold trains on."""
         return min(fold.design.weight for fold in self.usable)
 
+    @property
+    def footprint(self) -> float:
+        """The bytes that a search on them keeps, roughly."""
+        rows, p = len(self.data.y), self.whole.columns
+        if self.parts is None:
+            return 8.0 * p * sum(len(train) for train, _ in self.splits)
+        tables = len(self.parts.columns) + len(self.folds)
+        return 8.0 * p * (rows + tables * min(p, _PRODUCTS))
+
     def batches(self) -> list[Callable[[], list[Fold]]]:
         """Return what makes the folds, those together that are searched together."""
         return [lambda: self.usable]
@@ -188,6 +199,12 @@ class LearnedFolds:
             raise ValueError("No fold has rows of positive weight both to train and to test on.")
         self.least_weight = min(float(counted[train].sum()) for train, _ in self._splits)
 
+    @property
+    def footprint(self) -> float:
+        """The bytes that a search on them keeps, roughly."""
+        rows = sum(len(train) + len(test) for train, test in self._splits)
+        return min(8.0 * rows * self.whole.columns, _DESIGN_BYTES)
+
     def _fold(self, train: _Integers, test: _Integers) -> Fold:
         data, others = self._make(train, test)
         rows = np.arange(len(test))
@@ -206,8 +223,41 @@ class LearnedFolds:
         return [batch(self._splits[start : start + count]) for start in starts]
 
 
-def make_folds(data: Data, splits: _Splits) -> SharedFolds:
-    """Return the folds and the design of all rows.
+Folds = SharedFolds | LearnedFolds
+
+
+class RepeatedFolds(Sequence[SharedFolds]):
+    """Several sets of folds of the same rows, which share the design of all rows.
+
+    The first is kept; the others are made whenever they are asked for, since each has a copy of X.
+
+    Parameters
+    ----------
+    data : Data
+        The rows.
+    repeats : list of lists of pairs of ndarray
+        The training and test rows of every fold, by repeat.
+    """
+
+    def __init__(self, data: Data, repeats: list[_Splits]) -> None:
+        self._data, self._repeats = data, repeats
+        self._first = make_folds(data, repeats[0])
+        self.whole = self._first.whole
+
+    def __len__(self) -> int:
+        return len(self._repeats)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[i] for i in range(len(self))[place]]
+        splits = self._repeats[place]
+        if splits is self._repeats[0]:
+            return self._first
+        return make_folds(self._data, splits, self.whole)
+
+
+def make_folds(data: Data, splits: _Splits, whole: _core.Quadratic | None = None) -> SharedFolds:
+    """Return the folds and the design of all rows, which may be at hand.
 
     Rows that are in the training sets of the same folds make up a part. If parts are few, the
     statistics of each are computed once and added up for every fold that trains on it.
@@ -216,7 +266,7 @@ def make_folds(data: Data, splits: _Splits) -> SharedFolds:
     folds: list[Fold | None]
     if parts is None:
         columns = data.columns()
-        whole = data.design(columns)
+        whole = data.design(columns) if whole is None else whole
         folds = [
             Fold(
                 data.rows(train).design(),
@@ -225,7 +275,7 @@ def make_folds(data: Data, splits: _Splits) -> SharedFolds:
             for train, test in splits
         ]
     else:
-        whole = parts.pool(np.arange(len(parts.columns)))
+        whole = parts.pool(np.arange(len(parts.columns))) if whole is None else whole
         folds = [
             parts.fold(which, test)
             for which, (_, test) in zip(parts.trained_on.T, splits, strict=True)

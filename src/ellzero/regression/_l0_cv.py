@@ -25,10 +25,10 @@ from ellzero._sklearn import (
     routed_to_splitter,
     splitter_routing,
 )
-from ellzero.regression._cross_validation import CrossValidation, far_beyond
+from ellzero.regression._cross_validation import DEFAULT_REPEATS, CrossValidation, far_beyond
 from ellzero.regression._cv_curve import Curve
 from ellzero.regression._fitted import FittedSelection
-from ellzero.regression._folds import Data, make_folds
+from ellzero.regression._folds import Data, RepeatedFolds
 from ellzero.regression._frontier import Frontier
 from ellzero.regression._problem import largest_size, make_problem_on, to_float
 
@@ -59,8 +59,10 @@ class L0RegressorCV(FittedSelection):
     Parameters
     ----------
     cv : int, splitter, or iterable of (train, test), default=10
-        How to split: a number of folds, shuffled if ``random_state`` is given, or any splitter of
-        scikit-learn.
+        How to split: a number of folds, which are shuffled, or any splitter of scikit-learn.
+    n_repeats : int, default=None
+        How often a number of folds is shuffled anew; the curve is the mean of the repeats. None is
+        1; a splitter's folds are taken as they are.
     rule : {"min", "1se"}, default="min"
         "min" takes the interval of least mean error, "1se" that of largest ``lam`` whose mean error
         is at most one standard error above the least.
@@ -79,8 +81,9 @@ class L0RegressorCV(FittedSelection):
         Whether to centre y and the columns of X and to fit an intercept.
     n_jobs : int, default=None
         Threads over folds; None means 1. The results don't depend on it.
-    random_state : int, RandomState instance or None, default=None
-        Shuffles the rows before folding, if ``cv`` is a number.
+    random_state : int, RandomState instance or None, default=0
+        Shuffles the rows before folding, if ``cv`` is a number; None does so anew for every fit.
+        The first repeat is ``KFold(cv, shuffle=True, random_state=random_state)``.
     nested : bool, default=False
         Whether to estimate the error of the whole procedure too: see ``nested_score_``.
     verbose : int, default=0
@@ -103,7 +106,11 @@ class L0RegressorCV(FittedSelection):
     cv_results_ : dict of ndarray
         For every ridge and interval of ``lam``, from large to small: ``ridge``, ``lam_low``,
         ``lam_high``, ``mean_error`` (mean squared error on rows held out, folds counting by their
-        weight) and its standard error ``se_error``, ``mean_size``, ``r2``, and ``split<i>_error``.
+        weight) and its standard error ``se_error``, ``mean_size``, ``r2``, and ``split<i>_error``,
+        the folds of one repeat after the other. Repeats judge by the same rows, so the standard
+        error is that of one repeat: the mean of theirs.
+    n_repeats_ : int
+        How many repeats there were.
     objective_ : float
         Value of the objective above, in squared units of y.
     max_size_ : int
@@ -113,7 +120,9 @@ class L0RegressorCV(FittedSelection):
     nested_score_ : float
         With ``nested=True``: mean squared error on rows that neither the fit nor the choice of
         ``lam`` has seen: each fold's test rows, predicted by the same procedure on its training
-        rows with the other folds. The least of the curve is lower, since it was chosen for that.
+        rows with the other folds of the same repeat. With several repeats it is the mean of theirs,
+        that of a choice by one repeat, then. The least of the curve is lower, since it was chosen
+        for that.
     n_features_in_ : int
         Columns seen during fit.
     feature_names_in_ : ndarray of str
@@ -135,6 +144,7 @@ class L0RegressorCV(FittedSelection):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "cv": ["cv_object"],
+        "n_repeats": [Interval(Integral, 1, None, closed="left"), None],
         "rule": [StrOptions({"min", "1se"})],
         "ridge": [Interval(Real, 0, None, closed="left"), "array-like"],
         "solver": [StrOptions({"frontier", "sbr"})],
@@ -154,6 +164,7 @@ class L0RegressorCV(FittedSelection):
         self,
         *,
         cv: Any = 10,
+        n_repeats: int | None = None,
         rule: str = "min",
         ridge: Any = 0.0,
         solver: str = "frontier",
@@ -161,11 +172,12 @@ class L0RegressorCV(FittedSelection):
         always_include: Any = None,
         fit_intercept: bool = True,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
         nested: bool = False,
         verbose: int = 0,
     ) -> None:
         self.cv = cv
+        self.n_repeats = n_repeats
         self.rule = rule
         self.ridge = ridge
         self.solver = solver
@@ -211,24 +223,30 @@ class L0RegressorCV(FittedSelection):
         forced = resolve_columns("always_include", self.always_include, X.shape[1], names)
         largest_size(self.max_size, forced, X.shape[1])  # or an error, before any work
         ridges = _check_ridges(self.ridge)
-        splitter = make_splitter(self.cv, self.random_state)
+        n_repeats = _count_repeats(self.n_repeats, self.cv)
+        splitter = make_splitter(self.cv, self.random_state, n_repeats)
         routed = routed_to_splitter(self, sample_weight, groups)
         splits = make_splits(splitter, X, y, **routed)
+        if sample_weight is not None:
+            _check_weights(sample_weight, splits)
 
         if not isinstance(X, np.ndarray):
             X = X.tocsr()
-        folds = make_folds(Data(X, y, sample_weight, self.fit_intercept, thread_count()), splits)
-        if not folds.usable or any(not fold.design.weight > 0 for fold in folds.usable):
-            raise ValueError("sample_weight must not be zero for all rows that a fold trains on.")
-        whole = folds.whole
+        data = Data(X, y, sample_weight, self.fit_intercept, thread_count())
+        n_folds = len(splits) // n_repeats
+        repeats = RepeatedFolds(
+            data, [splits[first : first + n_folds] for first in range(0, len(splits), n_folds)]
+        )
+        whole = repeats.whole
         progress = progress_printer("L0RegressorCV", self.verbose)
         for name in ("frontier_", "nested_score_"):  # of an earlier fit
             self.__dict__.pop(name, None)
         procedure = CrossValidation(
             self.solver, ridges, forced, self.max_size, effective_n_jobs(self.n_jobs), progress
         )
-        choice = procedure.choose(folds)
+        choice = procedure.choose(repeats)
         lam, chosen_size = choice.marks[self.rule]
+        self.n_repeats_ = n_repeats
         self.max_size_, self.ridge_, self._marks = choice.max_size, choice.ridge, choice.marks
         self.cv_results_ = _tabulate(ridges, choice.curves, whole.yy / whole.weight)
 
@@ -250,7 +268,7 @@ class L0RegressorCV(FittedSelection):
                 stacklevel=2,
             )
         if self.nested:
-            self.nested_score_ = procedure.nested_error(folds, self.rule)
+            self.nested_score_ = procedure.nested_error(repeats, self.rule)
         return self
 
     def summary(self) -> pd.DataFrame:
@@ -298,6 +316,26 @@ def _check_ridges(ridge: Any) -> list[float]:
         if not is_number or not 0 <= float(value) < np.inf:
             raise ValueError(f"ridge must hold numbers from 0; got {value!r}.")
     return list(dict.fromkeys(to_float("ridge", value) for value in values))
+
+
+def _count_repeats(n_repeats: int | None, cv: Any) -> int:
+    """Return how often the folds are repeated: a splitter's, or a list's, are taken as they are."""
+    if cv is None or isinstance(cv, Integral):
+        return DEFAULT_REPEATS if n_repeats is None else n_repeats
+    if n_repeats is not None and n_repeats > 1:
+        raise ValueError(
+            f"n_repeats={n_repeats} needs cv to be a number of folds: only these can be shuffled "
+            "again."
+        )
+    return 1
+
+
+def _check_weights(
+    weights: NDArray[np.float64], splits: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
+) -> None:
+    trains = [train for train, test in splits if weights[test].any()]
+    if not trains or not all(weights[train].any() for train in trains):
+        raise ValueError("sample_weight must not be zero for all rows that a fold trains on.")
 
 
 def _tabulate(
