@@ -31,7 +31,7 @@ def chosen(people, tmp_path_factory):
 
 def test_columns_are_shown_before_fitting(chosen):
     _, result, _ = chosen
-    before, _, after = result.out.partition("features explain")
+    before, _, after = result.out.partition("features predict")
     assert "120 rows, 10 columns" in before
     assert "an identifier, it seems" in before
     assert "constant" in before
@@ -49,7 +49,8 @@ def test_the_model_is_right_and_in_order(chosen):
     coefficients = {v["name"]: v["coefficient"] for v in content["model"]["variables"]}
     assert coefficients["age"] == pytest.approx(0.5, abs=0.05)
     assert coefficients["city=Rome"] == pytest.approx(6, abs=1.5)
-    assert content["curve"]["folds"] == "5 folds at random"
+    assert content["cross_validation"]["folds"].startswith("5 folds at random")
+    assert content["cross_validation"]["predicts"]
     assert content["held_out"]["rows"] == 24
     assert content["data"]["rows_fitted"] == 96
     assert content["seed"] == 3
@@ -57,7 +58,8 @@ def test_the_model_is_right_and_in_order(chosen):
     assert {v["name"] for v in content["posterior"]["variables"]} > {"age", "grade=2"}
     assert "On 24 rows held out" in result.out
     assert "are not valid" in result.out
-    assert "it is a little optimistic" in result.out
+    assert "Chosen by cross-validation, for prediction with few variables" in result.out
+    assert "the choice made anew in each" in result.out
 
 
 def test_a_pipe_gets_plain_text_and_no_progress(chosen):
@@ -151,8 +153,15 @@ def test_absurd_predictions_are_no_predictions(chosen, people, tmp_path):
             ["--criterion", "bic", "--weights", "weight", "--frequency"],
             lambda c: c["data"]["columns"][8]["use"] == "weights",
         ),
-        (["--groups", "school"], lambda c: "whole groups" in c["curve"]["folds"]),
-        (["--time", "day", "--folds", 4], lambda c: "each later" in c["curve"]["folds"]),
+        (["--groups", "school"], lambda c: "whole groups" in c["cross_validation"]["folds"]),
+        (
+            ["--criterion", "cv", "--time", "day", "--folds", 4],
+            lambda c: "later" in c["curve"]["folds"],
+        ),
+        (
+            ["--criterion", "1se", "--folds", 4, "--repeats", 2],
+            lambda c: c["curve"]["folds"] == "4 folds at random, 2 times over",
+        ),
     ],
 )
 def test_options(people, options, check):
@@ -183,9 +192,11 @@ def test_missing_values(people, tmp_path, missing):
 
 
 def test_the_example_needs_no_file():
-    result = ellzero("select", "--example", "diabetes", "--criterion", "ebic", "--interactions")
+    result = ellzero("select", "--example", "diabetes", "--interactions")
     assert result.code == 0
-    assert "7 of 64 features explain 'progression'" in result.out
+    assert "7 of 64 features predict 'progression': cross-validated R²" in result.out
+    assert "Chosen by EBIC: a variable is kept if the evidence for it is strong." in result.out
+    assert "--criterion cv predicts best and keeps more; --posterior says how sure." in result.out
     assert list(EXAMPLES) == ["diabetes"]
 
 
@@ -230,10 +241,11 @@ BAD_USAGE = {
         "--groups and --time exclude each other",
     ),
     "frequency": (["select", "t.csv", "--target", "y", "--frequency"], "name their column"),
-    "folds": (
-        ["select", "t.csv", "--target", "y", "--folds", 5, "--criterion", "bic"],
-        "--folds is for --criterion cv or 1se",
+    "repeats": (
+        ["select", "t.csv", "--target", "y", "--repeats", 5, "--groups", "g"],
+        "--repeats is for folds at random",
     ),
+    "no repeat": (["select", "t.csv", "--target", "y", "--repeats", 0], "0 is not in the range"),
     "one fold": (["select", "t.csv", "--target", "y", "--folds", 1], "1 is not in the range"),
     "lam": (["select", "t.csv", "--target", "y", "--lam", "-1"], "--lam must be a positive"),
     "lam nan": (["select", "t.csv", "--target", "y", "--lam", "nan"], "--lam must be a positive"),
@@ -274,7 +286,12 @@ BAD_DATA = {
     "no rows": (b"x,y\n", [], "has no rows"),
     "one row": (b"x,y\n1,2\n", [], "one row to fit on"),
     "cut": (b"x,z,y\n1,2,3\n4,5,6\n7,", [], "Is the file cut off"),
-    "text target": (b"x,y\n1,low\n2,high\n3,low\n", [], "The target 'y' holds text"),
+    "text target": (b"x,y\n1,low\n2,high\n3,no\n", [], "The target 'y' holds text"),
+    "binary target": (
+        b"x,y\n1,low\n2,high\n3,low\n",
+        [],
+        "The target 'y' is binary, 'high' or 'low': write these as 0 and 1",
+    ),
     "date target": (b"x,y\n1,2024-01-01\n2,2024-01-02\n", [], "The target 'y' holds dates"),
     "comma target": (b"x;y\n1;0,5\n2;1,5\n3;2,5\n", [], "--decimal ,"),
     "no number": (b"n,y\na,1\nb,2\nc,3\n", [], "no column to choose from ('n' left out)"),

@@ -74,6 +74,22 @@ def test_a_perfect_fit_is_left_out_and_said_so(rng):
     assert model.support_.size == 1
 
 
+@pytest.mark.parametrize(("n", "noise"), [(30, 0.0), (300, 0.0), (30, 1e-14)])
+def test_ebic_takes_the_smallest_exact_fit(rng, n, noise):
+    """Also where the target is made of two columns up to rounding."""
+    X = rng.normal(size=(n, 8))
+    y = X[:, 1] + X[:, 3] + noise * rng.normal(size=n)
+    assert L0Regressor().fit(X, y).support_.tolist() == [1, 3]
+    assert L0Regressor(max_size=8).fit(X, y).support_.tolist() == [1, 3]
+
+
+def test_ebic_does_not_take_a_fit_with_no_rows_to_spare(rng):
+    """Seven of seven columns fit eight rows exactly, whatever y is."""
+    assert (
+        L0Regressor(max_size=7).fit(rng.normal(size=(8, 7)), rng.normal(size=8)).support_.size < 5
+    )
+
+
 def test_forced_columns_are_in_every_model_on_the_path(rng):
     X, y, _ = make_collinear(60, 30, random_state=4)
     free = L0Regressor("ebic").fit(X, y)
@@ -114,19 +130,19 @@ def test_the_least_of_all_sizes(seed, name, n, forced):
         assert model.objective_ == pytest.approx(rss + model.lam_ * (len(chosen) - f))
 
 
-@pytest.mark.filterwarnings("ignore:3 variables fit y exactly")
+@pytest.mark.filterwarnings("ignore:[23] variables fit y exactly")
 def test_a_model_off_the_hull_has_no_price():
     """Exact fits are left out; where they are better at every price, none leads to the rest."""
     off = 0
     for seed in range(40):
         rng = np.random.default_rng(seed)
         X = rng.normal(size=(60, 6))
-        y = X[:, :3] @ [1.0, 0.7, 0.8]
-        model = L0Regressor(max_size=6).fit(X, y)
+        y = X[:, :3].sum(axis=1)
+        model = L0Regressor("bic", max_size=6).fit(X, y)
         if np.isnan(model.lam_):
             off += 1
             assert str(model.certificate_) == (
-                "ebic is least among the best models known of 0 to 6 variables; no swap improves "
+                "bic is least among the best models known of 0 to 6 variables; no swap improves "
                 "it; at every price a model of another size is better"
             )
             assert model.objective_ == pytest.approx(0.5 * ((y - model.predict(X)) ** 2).sum())

@@ -50,7 +50,7 @@ def test_no_request_leaves_the_page(page, address):
 
 
 def test_names_are_text_and_nothing_of_them_runs(page):
-    assert page.title == "What explains y \u2013 ellzero"
+    assert page.title == "What goes with y \u2013 ellzero"
     assert script(page, "document.querySelectorAll('script').length") == 2
     assert script(page, "document.images.length") == 0
     table = script(page, "document.getElementById('model').innerText")

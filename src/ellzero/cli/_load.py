@@ -22,7 +22,7 @@ def load(console: Console, values: dict[str, Any]) -> tuple[Any, Any]:
     if values["frequency"] and not values["weights"]:
         raise click.UsageError("--frequency says what --weights are: name their column.")
     if path is not None and not values["target"]:
-        raise click.UsageError("--target is missing: the column to explain.")
+        raise click.UsageError("--target is missing: the column to predict.")
     drop = values.pop("drop")
     if values["target"] in drop:
         raise click.UsageError("--drop names the target.")

@@ -79,7 +79,7 @@ def table_options(command: _Command) -> _Command:
     return _apply(
         [
             click.argument("table", required=False, type=click.Path(path_type=Path)),
-            click.option("--target", **column, help="The column to explain."),
+            click.option("--target", **column, help="The column to predict."),
             click.option(
                 "--example",
                 type=click.Choice(["diabetes"]),
@@ -136,10 +136,11 @@ def modelling_options(command: _Command) -> _Command:
         [
             click.option(
                 "--criterion",
-                type=click.Choice(["cv", "1se", "bic", "ebic", "ric"]),
-                default="cv",
+                type=click.Choice(["ebic", "bic", "ric", "cv", "1se"]),
+                default="ebic",
                 show_default=True,
-                help="How the price of a variable is chosen.",
+                help="How a model is chosen. ebic: by strong evidence for each variable; cv, 1se: "
+                "for prediction, by cross-validation.",
             ),
             click.option(
                 "--size",
@@ -158,6 +159,12 @@ def modelling_options(command: _Command) -> _Command:
                 "--folds",
                 type=click.IntRange(2),
                 help="Number of folds of the cross-validation.  [default: 10]",
+            ),
+            click.option(
+                "--repeats",
+                type=click.IntRange(1),
+                help="How often folds at random are made anew.  [default: 10, fewer for large "
+                "tables]",
             ),
             click.option(
                 "--groups",

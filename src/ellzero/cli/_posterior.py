@@ -54,7 +54,7 @@ __all__ = ["command"]
 @click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
 @reading_options
 def command(**values: Any) -> None:
-    """Compute how probable it is that each variable of TABLE explains its column --target.
+    """Compute how probable it is that each variable of TABLE matters for its column --target.
 
     Under a spike-and-slab prior: each coefficient is zero, or drawn from a slab.
     """
@@ -87,7 +87,7 @@ def command(**values: Any) -> None:
     content = summarise_posterior(posterior)
     how = "all models visited" if content["exact"] else f"{content['draws']:,} draws"
     console.say(
-        f"{content['size']:.1f} of {content['n_variables']} features are expected to explain "
+        f"{content['size']:.1f} of {content['n_variables']} features are expected to matter for "
         f"{clean(settings.target)!r} ({how})\n"
     )
     show_posterior(console, content)

@@ -1,4 +1,4 @@
-"""``ellzero select``: which columns of a table explain one of them."""
+"""``ellzero select``: which columns of a table predict one of them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["command"]
 @reading_options
 @click.pass_context
 def command(ctx: click.Context, /, **values: Any) -> None:
-    """Choose the variables of TABLE that explain its column --target.
+    """Choose the variables of TABLE that predict its column --target.
 
     TABLE is a CSV file (also compressed), Parquet, Arrow or Stata's .dta.
     """
@@ -83,9 +83,8 @@ def _check_usage(ctx: click.Context, values: dict[str, Any]) -> None:
         raise click.BadParameter("--test-share must be from 0 to less than 1.")
     if values["groups"] and values["time"]:
         raise click.UsageError("--groups and --time exclude each other.")
-    by_cv = "size" not in chosen and values["lam"] is None and values["size"] is None
-    if given("folds") and not (by_cv and values["criterion"] in ("cv", "1se")):
-        raise click.UsageError("--folds is for --criterion cv or 1se.")
+    if given("repeats") and (values["groups"] or values["time"]):
+        raise click.UsageError("--repeats is for folds at random, not for --groups or --time.")
 
 
 def write_json(content: dict[str, Any], path: Path) -> None:
@@ -126,12 +125,8 @@ def show_columns(console: Console, data: Any) -> None:
 
 def show_selection(console: Console, content: dict[str, Any]) -> None:
     """Show the chosen model."""
-    model, data = content["model"], content["data"]
-    size = model["size"]
-    console.say(
-        f"{size} of {data['features']} features explain {clean(content['target'])!r}, with R² "
-        f"{model['r2']:.3f} on the {data['rows_fitted']:,} rows fitted"
-    )
+    model = content["model"]
+    console.say(_headline(content))
     rows = [
         [
             variable["name"],
@@ -147,18 +142,18 @@ def show_selection(console: Console, content: dict[str, Any]) -> None:
         [*rows, ["(intercept)", f"{model['intercept']:.5g}", "", ""]],
     )
     console.say()
-    if model["lam"] is not None:
-        console.say(f"Price of a variable (lam): {model['lam']:.6g}. {model['certificate']}")
-    else:
-        console.say(f"{model['certificate']} No price of a variable leads to it.")
-    curve = content["curve"]
-    if curve is not None:
-        mark = curve["one_se" if content["criterion"] == "1se" else "least"]
-        error = f" ± {mark['se']:.4g}" if mark["se"] is not None else ""
+    if content["rule"]:
+        console.say(content["rule"])
+    judged = content["cross_validation"]
+    if judged is not None:
+        low, high = judged["size_low"], judged["size_high"]
         console.say(
-            f"Cross-validated mean squared error ({curve['folds']}): {mark['error']:.4g}{error}; "
-            "the price was chosen for it, so it is a little optimistic."
+            f"Cross-validated ({judged['folds']}, the choice made anew in each): root mean "
+            f"squared error {judged['rmse']:.4g}, models of "
+            f"{low if low == high else f'{low} to {high}'} variables."
         )
+    price = "" if model["lam"] is None else f"Price of a variable (lam): {model['lam']:.6g}. "
+    console.say(f"{price}{model['certificate']}")
     held = content["held_out"]
     if held is not None:
         console.say(
@@ -174,6 +169,26 @@ def show_selection(console: Console, content: dict[str, Any]) -> None:
         show_posterior(console, content["posterior"])
     for note in content["notes"]:
         console.note(note)
+
+
+def _headline(content: dict[str, Any]) -> str:
+    """Say what was found, by what it is worth on rows held out."""
+    model, data, judged = content["model"], content["data"], content["cross_validation"]
+    target, size, p = clean(content["target"]), model["size"], data["features"]
+    fitted = f"{model['r2']:.3f} on the {data['rows_fitted']:,} rows fitted"
+    if judged is None or judged["r2"] is None:
+        return f"{size} of {p} features go with {target!r}: R² {fitted}"
+    se = "" if judged["r2_se"] is None else f" ± {judged['r2_se']:.3f}"
+    r2 = f"cross-validated R² {judged['r2']:.3f}{se}"
+    if not judged["predicts"]:
+        kept = f"{size} of {p} features are kept all the same, with R² {fitted}"
+        if not size:
+            kept = f"None of {p} features is kept"
+        elsewhere = "; nor is one in any fold" if not size and not judged["size_high"] else ""
+        return f"These columns do not predict {target!r}: {r2}\n{kept}{elsewhere}"
+    if not size:
+        return f"None of {p} features is kept for {target!r}: {r2}"
+    return f"{size} of {p} features predict {target!r}: {r2} ({fitted})"
 
 
 def show_posterior(console: Console, posterior: dict[str, Any], most: int = 20) -> None:

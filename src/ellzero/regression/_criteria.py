@@ -57,12 +57,21 @@ def information_criterion(
 
     With k the size, f of it forced: BIC charges ``k log n`` and RIC ``2 k log p``. EBIC charges
     ``f log n + (1 + 2 r^3) [(k - f) log n + 2 log C(p - f, min(k - f, (p - f) // 2))]`` with
-    ``r = (k + 2) / (n - k - 2)``. Infinity where the RSS is down to rounding of ``total``, the sum
-    of squares of y: its logarithm says nothing.
+    ``r = (k + 2) / (n - k - 2)``.
+
+    An RSS that is down to rounding of ``total``, the sum of squares of y, says nothing but that y
+    is fitted exactly. For EBIC, whose price keeps it from having nearly as many variables as rows,
+    such fits are all equally good, so the smallest is the best; BIC and RIC are infinite there.
     """
-    fits = np.full(rss.shape, np.inf)
-    sound = rss > 1e-13 * total
-    fits[sound] = n * np.log(rss[sound] / n)
+    rounding = 1e-13 * total
+    if not total > 0:
+        fits = np.zeros(rss.shape)
+    elif name == "ebic":
+        fits = n * np.log(np.maximum(rss, rounding) / n)
+    else:
+        fits = np.full(rss.shape, np.inf)
+        sound = rss > rounding
+        fits[sound] = n * np.log(rss[sound] / n)
     return fits + CRITERIA[name](size.astype(np.float64), n, p, n_forced)
 
 

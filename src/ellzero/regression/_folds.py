@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -133,6 +134,12 @@ class SharedFolds(NamedTuple):
         """Return what makes the folds, those together that are searched together."""
         return [lambda: self.usable]
 
+    def one_by_one(self) -> Iterator[tuple[Fold, Callable[[], SharedFolds | None]]]:
+        """Give each fold that has rows of some weight, and what splits its training rows."""
+        for place, fold in enumerate(self.folds):
+            if fold is not None and fold.held_out.weight > 0 and fold.design.weight > 0:
+                yield fold, partial(self.inside, place)
+
     def inside(self, place: int) -> SharedFolds | None:
         """Return the other folds less the test rows of one, on its training rows; None if none.
 
@@ -197,6 +204,7 @@ class LearnedFolds:
         self._splits = [split for split in splits if all(counted[rows].any() for rows in split)]
         if not self._splits:
             raise ValueError("No fold has rows of positive weight both to train and to test on.")
+        self._counted = counted
         self.least_weight = min(float(counted[train].sum()) for train, _ in self._splits)
 
     @property
@@ -210,6 +218,21 @@ class LearnedFolds:
         rows = np.arange(len(test))
         held_out = others.held_out(rows, [others.columns()], np.zeros_like(rows), rows)
         return Fold(data.design(), held_out)
+
+    def one_by_one(self) -> Iterator[tuple[Fold, Callable[[], LearnedFolds | None]]]:
+        """Make one fold after the other, and what splits its training rows."""
+        for place, split in enumerate(self._splits):
+            fold = self._fold(*split)
+            yield fold, partial(self._inside, place, fold.design)
+
+    def _inside(self, place: int, design: _core.Quadratic) -> LearnedFolds | None:
+        """Return the other folds less the test rows of one, on its training rows; None if none."""
+        kept = np.zeros(len(self._counted), dtype=bool)
+        kept[self._splits[place][0]] = True
+        others = [split for g, split in enumerate(self._splits) if g != place]
+        inner = [(a[kept[a]], b[kept[b]]) for a, b in others]
+        inner = [split for split in inner if all(self._counted[rows].any() for rows in split)]
+        return LearnedFolds(self._make, inner, design, self._counted) if inner else None
 
     def batches(self) -> list[Callable[[], list[Fold]]]:
         """Return what makes the folds, those together that are searched together."""

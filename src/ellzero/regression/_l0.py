@@ -42,9 +42,9 @@ class L0Regressor(FittedSelection):
     lam : float or {"bic", "ebic", "ric"}, default="ebic"
         The price of a variable, in squared units of y, from 0 to infinity; or the criterion that is
         minimised over the best models of every size up to ``max_size``. EBIC keeps a variable if
-        the evidence for it is strong: see Notes. Models whose RSS is down to rounding are left out,
-        and a model with more variables than half the rows is warned of: criteria can't be trusted
-        there.
+        the evidence for it is strong: see Notes. If models fit y exactly, EBIC takes the smallest
+        of them; BIC and RIC leave them out, and say so. A model with more variables than half the
+        rows is warned of: criteria can't be trusted there.
     size : int, default=None
         Take the best model of this many variables instead, those of ``always_include`` counted. It
         needs ``lam`` at its default and the solver "frontier".

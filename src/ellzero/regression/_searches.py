@@ -194,7 +194,7 @@ def _small_rss(
 
     log(RSS) has no lower bound: the criteria were made for sizes far below n.
     """
-    exact = np.isinf(values)
+    exact = np.isinf(values) & (criterion != "ebic")  # which takes the smallest of them
     if exact.any() and sizes[exact].min() <= n / 2:
         return (
             f"{sizes[exact].min()} variables fit y exactly, which {criterion} can't judge; the "

@@ -24,6 +24,7 @@ __all__ = [
     "chart_path",
     "chart_quantiles",
     "chart_residuals",
+    "chart_sizes",
 ]
 
 _COLOURS = 8
@@ -76,12 +77,7 @@ def chart_curve(curve: dict[str, Any], chosen: float | None, width: int) -> Canv
     lower = np.sqrt(np.maximum(error - se, 0)[:steps])
     upper = np.sqrt((error + se)[:steps])
     x = Axis(edges[0], edges[-1], left, width - right, log=True)
-    # The far end may shoot up; what matters is near the least.
-    top = min(float(upper.max()), 2.5 * float(root.min()) if root.min() > 0 else math.inf)
-    top = max(top, float(upper[np.argmin(root)]), float(root[0]) * 1.02)
-    bottom = float(lower.min())
-    pad = 0.06 * (top - bottom or 1.0)
-    y = Axis(bottom - pad, top + pad, height - 46, 28)
+    y = _error_axis(root, lower, upper, height)
     y_ticks = [(t, number(t)) for t in linear_ticks(y.low, y.high)]
     x_ticks = [(t, number(t)) for t in log_ticks(edges[-1], edges[0], 8 if width > 400 else 4)]
     canvas.axes(x, y, x_ticks, y_ticks, "price of a variable, falling", "typical error")
@@ -110,6 +106,57 @@ def chart_curve(curve: dict[str, Any], chosen: float | None, width: int) -> Canv
         if places.size:
             canvas.add("circle", cx=x(chosen), cy=y(float(root[places[0]])), r=5, class_="chosen")
     return canvas
+
+
+def chart_sizes(sizes: dict[str, Any], chosen: int, width: int) -> Canvas:
+    """Draw the error on rows held out against the number of variables, the chosen one marked."""
+    height, left, right = 300, 58, 14
+    canvas = Canvas(width, height, "Error on rows held out against the number of variables")
+    size = sizes["size"]
+    if len(size) < 2:
+        canvas.text(left, 80, "One size only: there is no curve.", "label")
+        return canvas
+    error = np.array([math.inf if v is None else v for v in sizes["mean_error"]], dtype=float)
+    se = np.array([0.0 if v is None else v for v in sizes["se_error"]], dtype=float)
+    root = np.sqrt(error)
+    lower, upper = np.sqrt(np.maximum(error - se, 0)), np.sqrt(error + se)
+    y = _error_axis(root, lower, upper, height)
+    x = Axis(size[0] - 0.3, size[-1] + 0.3, left, width - right)
+    most = 10 if width > 400 else 5
+    step = max(1, math.ceil((size[-1] - size[0]) / most))
+    x_ticks = [(float(k), str(k)) for k in range(size[0], size[-1] + 1, step)]
+    y_ticks = [(t, number(t)) for t in linear_ticks(y.low, y.high)]
+    canvas.axes(x, y, x_ticks, y_ticks, "number of variables", "typical error")
+    above, below, line = (
+        [(x(float(k)), y(float(v))) for k, v in zip(size, values, strict=True)]
+        for values in (upper, lower, root)
+    )
+    canvas.area([*above, *below[::-1]], "band")
+    canvas.line(line, "curve")
+    if size[0] <= chosen <= size[-1]:
+        at = float(root[chosen - size[0]])
+        canvas.line([(x(float(chosen)), y.start), (x(float(chosen)), y.end)], "dashed")
+        words = f"chosen: {chosen}"
+        rightwards = x(float(chosen)) + 7 * len(words) < width
+        anchor, shift = ("start", 5) if rightwards else ("end", -5)
+        canvas.text(x(float(chosen)) + shift, y.end + 10, words, "note", anchor)
+        if at <= y.high:
+            canvas.add("circle", cx=x(float(chosen)), cy=y(at), r=5, class_="chosen")
+    return canvas
+
+
+def _error_axis(
+    root: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    height: int,
+) -> Axis:
+    """Return an axis for errors: the far end may shoot up, but what matters is near the least."""
+    top = min(float(upper.max()), 2.5 * float(root.min()) if root.min() > 0 else math.inf)
+    top = max(top, float(upper[np.argmin(root)]), float(root[0]) * 1.02)
+    bottom = float(lower.min())
+    pad = 0.06 * (top - bottom or 1.0)
+    return Axis(bottom - pad, top + pad, height - 46, 28)
 
 
 def chart_path(path: Sequence[dict[str, Any]], width: int) -> Canvas:

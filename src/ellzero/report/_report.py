@@ -19,6 +19,7 @@ from ellzero.report._charts import (
     chart_path,
     chart_quantiles,
     chart_residuals,
+    chart_sizes,
 )
 from ellzero.report._format import number, percent, plural, signed
 from ellzero.selection import Selection
@@ -60,7 +61,7 @@ def make_report(selection: Selection, content: dict[str, Any]) -> str:
     fitted, residuals = selection.fitted, selection.residuals
     largest = max((v["r2_lost"] for v in model["variables"]), default=1.0) or 1.0
     chosen_step = next(place for place, step in enumerate(path) if step["chosen"])
-    curve, posterior = content["curve"], content["posterior"]
+    curve, sizes, posterior = content["curve"], content["sizes"], content["posterior"]
     return template.render(
         **content,
         style=Markup(style),
@@ -72,6 +73,7 @@ def make_report(selection: Selection, content: dict[str, Any]) -> str:
         chosen_step=chosen_step,
         steps=Markup(_for_script(_steps(path))),
         curve_chart=curve and both_widths(lambda w: chart_curve(curve, model["lam"], w)),
+        sizes_chart=sizes and both_widths(lambda w: chart_sizes(sizes, model["size"], w)),
         path_chart=both_widths(lambda w: chart_path(path, w)),
         inclusion_chart=posterior
         and both_widths(lambda w: chart_inclusion(posterior["variables"], w)),

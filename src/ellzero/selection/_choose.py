@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -13,20 +13,14 @@ from ellzero._certificate import Certificate
 from ellzero._engine import thread_count
 from ellzero._messages import Argument, Message
 from ellzero.regression import Frontier, FrontierModel
-from ellzero.regression._criteria import trusted_size
-from ellzero.regression._cross_validation import CrossValidation
+from ellzero.regression._cross_validation import DEFAULT_REPEATS, CrossValidation
 from ellzero.regression._cv_curve import Curve
-from ellzero.regression._folds import Data, LearnedFolds, SharedFolds, make_folds
-from ellzero.regression._growth import GrowingFrontier
+from ellzero.regression._folds import Data, LearnedFolds, RepeatedFolds, SharedFolds
 from ellzero.regression._hull import middle
-from ellzero.regression._problem import (
-    DEFAULT_MAX_SIZE,
-    largest_size,
-    make_problem,
-    make_problem_on,
-)
+from ellzero.regression._problem import make_problem_on
 from ellzero.selection._feature_matrix import FeatureMatrix
 from ellzero.selection._prepare import PreparedTable
+from ellzero.selection._rules import Chosen, Rule, Score, score_rule
 from ellzero.selection._settings import Settings
 from ellzero.selection._splits import choose_folds
 from ellzero.tables import DataError
@@ -37,6 +31,8 @@ _Rows = NDArray[np.int64]
 # How many sizes beyond the chosen model the frontier is shown.
 _MARGIN = 10
 _PRICE = "this price"
+# The folds that judge a rule are made more than once up to so many numbers in all.
+_CELLS = 1e6
 
 
 @dataclass(frozen=True)
@@ -50,11 +46,13 @@ class Choice:
     model : FrontierModel
         The one chosen.
     lam : float or None
-        Its price; None if it was asked for by size and is the solution at no price.
+        Its price; None if it is the solution at no price.
     certificate : Certificate
         What is known about it.
     curve : Curve or None
-        The cross-validated error.
+        The cross-validated error against the price, if that was chosen by it.
+    score : Score or None
+        How well models chosen in this way predict rows held out; None if folds can't tell.
     folds : str
         What kind of folds these were.
     notes : list of str
@@ -66,6 +64,7 @@ class Choice:
     lam: float | None
     certificate: Certificate
     curve: Curve | None = None
+    score: Score | None = None
     folds: str = ""
     notes: list[str] = field(default_factory=list)
 
@@ -73,50 +72,64 @@ class Choice:
 def choose(
     matrix: FeatureMatrix, data: PreparedTable, settings: Settings, say: Callable[[str], None]
 ) -> Choice:
-    """Choose a model in the way that the settings ask for."""
-    if settings.cross_validated:
-        return _by_cross_validation(matrix, data, settings, say)
-    n_forced, p = matrix.forced.size, matrix.X.shape[1]
-    largest = None
-    if settings.size is not None:
-        largest = min(p, settings.size + _MARGIN)
-        if settings.size < n_forced:
-            raise DataError(
-                Argument("size", settings.size),
-                ", but ",
-                Argument("force"),
-                f" names {n_forced} features.",
-            )
-        if settings.size > p:
-            raise DataError(Argument("size", settings.size), f", but there are {p} features.")
-    elif settings.lam is None:
-        weight = float(len(data.y)) if data.weights is None else float(data.weights.sum())
-        largest = min(p, n_forced + min(DEFAULT_MAX_SIZE, trusted_size(weight, p)))
-    say("Finding the best model of every size")
-    problem = make_problem(
-        matrix.X,
-        data.y,
-        data.weights,
-        fit_intercept=True,
-        ridge=settings.ridge,
-        forced=matrix.forced,
-        names=matrix.names,
-        progress=_tell_size(say),
+    """Choose a model in the way that the settings ask for, and judge that way of choosing."""
+    _check_size(settings.size, matrix)
+    n, p = matrix.X.shape
+    repeats = _count_repeats(settings, n, p)
+    splits, kind = choose_folds(settings.folds, n, data.groups, data.times, settings.seed, repeats)
+    folds = make_fold_data(matrix, data, splits)
+    whole = folds[0].whole
+    cross_validating = f"Cross-validating, {kind}"
+    procedure = CrossValidation(
+        "frontier",
+        [settings.ridge],
+        matrix.forced,
+        None,
+        effective_n_jobs(-1),
+        lambda size: say(f"{cross_validating}: models of {size} variables"),
     )
-    growing = GrowingFrontier(problem, swaps=True)
-    largest = largest_size(largest, matrix.forced, p)
-    growing.grow(largest)
-    frontier = Frontier(growing)
+    rule = Rule(settings, procedure)
+    say(cross_validating if settings.cross_validated else "Finding the best model of every size")
+    problem = make_problem_on(
+        whole, settings.ridge, matrix.forced, matrix.names, _tell_size(say), thread_count()
+    )
+    found = rule.choose(problem, 1.0, lambda: folds)
+    # Choosing by cross-validation is as dear inside every fold as on all rows.
+    judged = folds[:1] if settings.cross_validated else folds
+    score = score_rule(
+        rule,
+        judged,
+        lambda repeat, fold: say(f"Repeating the choice in every fold: {repeat + 1}.{fold + 1}"),
+    )
+    frontier = Frontier(found.growing)
     if settings.size is not None:
-        return _of_size(frontier, settings.size)
-    if settings.lam is not None:
-        frontier.grow(lam=settings.lam)
-        model = frontier.at(lam=settings.lam)
-        certificate = Certificate.of_search(price=_PRICE).with_objective(
-            _objective(frontier, model, settings.lam)
+        choice = _of_size(frontier, settings.size)
+    elif found.lam is not None:
+        choice = _at_price(frontier, found, settings)
+    else:
+        choice = _by_criterion(frontier, found.size, settings.criterion, rule.largest(whole), p)
+    return replace(choice, score=score, folds=kind)
+
+
+def _check_size(size: int | None, matrix: FeatureMatrix) -> None:
+    n_forced, p = matrix.forced.size, matrix.X.shape[1]
+    if size is None:
+        return
+    if size < n_forced:
+        raise DataError(
+            Argument("size", size), ", but ", Argument("force"), f" names {n_forced} features."
         )
-        return Choice(frontier, model, settings.lam, certificate)
-    return _by_criterion(frontier, settings.criterion, largest, p)
+    if size > p:
+        raise DataError(Argument("size", size), f", but there are {p} features.")
+
+
+def _count_repeats(settings: Settings, n: int, p: int) -> int:
+    """Return how often the folds are made: more often where little data make it cheap."""
+    if settings.repeats is not None:
+        return settings.repeats
+    if settings.cross_validated:
+        return DEFAULT_REPEATS
+    return max(1, min(DEFAULT_REPEATS, int(_CELLS / (n * p))))
 
 
 def _tell_size(say: Callable[[str], None]) -> Callable[[int], None]:
@@ -137,17 +150,32 @@ def _of_size(frontier: Frontier, size: int) -> Choice:
         )
     model = frontier.at(size=size)
     lam = None if model.interval is None else middle(*model.interval)
-    certificate = Certificate.of_search().with_size(size).with_objective(model.energy)
+    certificate = Certificate.of_size_search().with_size(size).with_objective(model.energy)
     return Choice(frontier, model, lam, certificate)
 
 
-def _by_criterion(frontier: Frontier, criterion: str, largest: int, p: int) -> Choice:
-    """Choose the model of least criterion among the solutions of up to ``largest`` variables."""
-    values = frontier.criterion(criterion)[frontier.hull_sizes - frontier.sizes[0]]
-    best = int(frontier.hull_sizes[int(np.argmin(values))])
+def _at_price(frontier: Frontier, found: Chosen, settings: Settings) -> Choice:
+    assert found.lam is not None
+    p = frontier.at(size=found.size).coef.size
+    frontier.grow(min(p, max(found.size + _MARGIN, int(frontier.sizes[-1]))))
+    model = frontier.at(lam=found.lam)
+    certificate = Certificate.of_search(price=_PRICE)
+    curve = None
+    if found.by_folds is not None:
+        rule = "1se" if settings.criterion == "1se" else "min"
+        certificate = Certificate.of_search().with_least_error(
+            rule, found.by_folds.max_size, _PRICE
+        )
+        curve = found.by_folds.curve
+    certificate = certificate.with_objective(_objective(frontier, model, found.lam))
+    return Choice(frontier, model, found.lam, certificate, curve)
+
+
+def _by_criterion(frontier: Frontier, best: int, criterion: str, largest: int, p: int) -> Choice:
+    """Say what is known of the model of least criterion of up to ``largest`` variables."""
     name = criterion.upper()
     notes: list[str] = []
-    if np.isinf(values).any():
+    if np.isinf(frontier.criterion(criterion)).any() and criterion != "ebic":
         notes.append(
             Message(
                 f"Some models fit the target exactly, which {name} can't judge: give ",
@@ -162,58 +190,30 @@ def _by_criterion(frontier: Frontier, criterion: str, largest: int, p: int) -> C
             f"{name} is least at {best} variables, the most that it can be trusted to choose from "
             "with so many rows: a larger model was not looked at."
         )
-    certificate = Certificate.of_search(price=_PRICE).with_least_criterion(
-        name,
-        f"the models of {frontier.sizes[0]} to {frontier.sizes[-1]} variables that are the "
-        "solution at some price",
-    )
     model = frontier.at(size=best)
-    assert model.interval is not None
-    lam = middle(*model.interval)
-    certificate = certificate.with_objective(_objective(frontier, model, lam))
+    lam = None if model.interval is None else middle(*model.interval)
+    certificate = (
+        Certificate.of_size_search(off_hull=True)
+        if lam is None
+        else Certificate.of_search(price=_PRICE)
+    )
+    certificate = certificate.with_least_criterion(
+        name, f"the best models known of {frontier.sizes[0]} to {frontier.sizes[-1]} variables"
+    ).with_objective(model.energy if lam is None else _objective(frontier, model, lam))
     return Choice(frontier, model, lam, certificate, notes=notes)
 
 
-def _by_cross_validation(
-    matrix: FeatureMatrix, data: PreparedTable, settings: Settings, say: Callable[[str], None]
-) -> Choice:
-    splits, kind = choose_folds(settings.folds, len(data.y), data.groups, data.times, settings.seed)
-    rule = "1se" if settings.criterion == "1se" else "min"
-    say(f"Cross-validating, {kind}")
-    procedure = CrossValidation(
-        "frontier",
-        [settings.ridge],
-        matrix.forced,
-        None,
-        effective_n_jobs(-1),
-        lambda size: say(f"Cross-validating, {kind}: models of {size} variables"),
-    )
-    folds = make_fold_data(matrix, data, splits)
-    chosen = procedure.choose(folds)
-    lam = chosen.marks[rule][0]
-    say("Finding the best model of every size")
-    problem = make_problem_on(
-        folds.whole, settings.ridge, matrix.forced, matrix.names, _tell_size(say), thread_count()
-    )
-    growing, _ = procedure.solve(problem, lam)
-    assert growing is not None  # SBR alone has none
-    frontier = Frontier(growing)
-    size = frontier.at(lam=lam).size
-    frontier.grow(min(matrix.X.shape[1], max(size + _MARGIN, int(frontier.sizes[-1]))))
-    certificate = Certificate.of_search().with_least_error(rule, chosen.max_size, _PRICE)
-    model = frontier.at(lam=lam)
-    certificate = certificate.with_objective(_objective(frontier, model, lam))
-    return Choice(frontier, model, lam, certificate, chosen.curve, kind)
-
-
 def make_fold_data(
-    matrix: FeatureMatrix, data: PreparedTable, splits: list[tuple[_Rows, _Rows]]
-) -> SharedFolds | LearnedFolds:
-    """Return the folds; where features depend on means, each has those of its training rows."""
+    matrix: FeatureMatrix, data: PreparedTable, repeats: list[list[tuple[_Rows, _Rows]]]
+) -> Sequence[SharedFolds] | Sequence[LearnedFolds]:
+    """Return the folds of every repeat.
+
+    Where features depend on means, each fold has those of its training rows.
+    """
     features, y, weights = matrix.plan.features, data.y, data.weights
     whole = Data(matrix.X, y, weights, fit_intercept=True, threads=thread_count())
     if not features.learns:
-        return make_folds(whole, splits)
+        return RepeatedFolds(whole, repeats)
 
     def make(train: _Rows, test: _Rows) -> tuple[Data, Data]:
         means = features.learn(data.table, train, None if weights is None else weights[train])
@@ -226,4 +226,5 @@ def make_fold_data(
 
         return of(train), of(test)
 
-    return LearnedFolds(make, splits, whole.design(), weights)
+    design = whole.design()
+    return [LearnedFolds(make, splits, design, weights) for splits in repeats]

@@ -9,18 +9,16 @@ from numpy.typing import NDArray
 
 from ellzero.tables._features import power_of_two
 
-__all__ = ["judge_predictions", "share_explained", "standard_deviations"]
+__all__ = ["judge_predictions", "standard_deviations", "total_squares"]
 
 _Floats = NDArray[np.float64]
 
 
-def share_explained(rss: float, y: _Floats, weights: _Floats | None) -> float:
-    """Return the share of the variance of y that a model explains; NaN if y has none."""
+def total_squares(y: _Floats, weights: _Floats | None) -> float:
+    """Return the sum of squares of y about its mean."""
     centred = y - np.average(y, weights=weights)
-    total = float(np.average(centred**2, weights=weights)) * (
-        len(y) if weights is None else float(weights.sum())
-    )
-    return 1 - rss / total if total > 0 else math.nan
+    n = len(y) if weights is None else float(weights.sum())
+    return float(np.average(centred**2, weights=weights)) * n
 
 
 def standard_deviations(X: _Floats, weights: _Floats | None) -> _Floats:

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero._messages import Argument, Message
+from ellzero._messages import Argument
 from ellzero.selection._settings import Settings
 from ellzero.selection._splits import hold_out
+from ellzero.selection._target import caution_target, check_target, read_target
 from ellzero.tables import (
     Column,
     DataError,
-    DateColumn,
     NumberColumn,
     Plan,
     Remark,
@@ -25,7 +25,6 @@ from ellzero.tables import (
     make_plan,
 )
 from ellzero.tables._errors import listed
-from ellzero.tables._kinds import decimal_commas
 
 __all__ = ["PreparedTable", "prepare"]
 
@@ -101,7 +100,7 @@ def prepare(table: Table, settings: Settings) -> PreparedTable:
             )
     n_read = table.n_rows
     table, notes = _without_gaps(table, remarks, settings)
-    y = _response(table.columns[settings.target])
+    y = read_target(table.columns[settings.target])
     if len(y) < 2:
         raise DataError(f"{table.name} has one row to fit on: at least two are needed.")
     weights = _weights(table, settings)
@@ -128,10 +127,9 @@ def prepare(table: Table, settings: Settings) -> PreparedTable:
         raise DataError(Argument("test_share"), " leaves only rows of weight 0 to fit on.")
     if weights is not None and not settings.frequency:
         weights = weights * (len(weights) / weights.sum())
-    _check_scale(y, weights, settings.target)
-    return PreparedTable(
-        table, y, weights, groups, times, plan, remarks, held_out, n_read, [*notes, *plan.notes]
-    )
+    check_target(y, weights, settings.target)
+    notes = [*caution_target(settings.target, y), *notes, *plan.notes]
+    return PreparedTable(table, y, weights, groups, times, plan, remarks, held_out, n_read, notes)
 
 
 def _check_roles(table: Table, settings: Settings) -> None:
@@ -179,42 +177,6 @@ def _without_gaps(
     where = "a value" if every else "the target, the weight, the group or the time"
     note = f"{int(gone.sum()):,} of {table.n_rows:,} rows left out, where {where} is missing."
     return table.take(np.flatnonzero(~gone)), [note]
-
-
-def _response(column: Column) -> _Floats:
-    if isinstance(column, TextColumn):
-        example = f" (such as {column.levels[0]!r})" if column.levels else ""
-        comma = Message(", or numbers with a decimal comma (", Argument("decimal", ","), ")")
-        raise DataError(
-            f"The target {column.name!r} holds text{example}",
-            comma if decimal_commas(column) else "",
-            ": a number is needed to explain.",
-        )
-    if isinstance(column, DateColumn):
-        raise DataError(f"The target {column.name!r} holds dates: a number is needed to explain.")
-    assert isinstance(column, NumberColumn)
-    if not column.values.size or column.n_missing == len(column.values):
-        raise DataError(f"The target {column.name!r} has no values.")
-    if np.isinf(column.values).any():
-        raise DataError(f"The target {column.name!r} has infinite values.")
-    return np.ascontiguousarray(column.values)
-
-
-def _check_scale(y: _Floats, weights: _Floats | None, name: str) -> None:
-    if y.min() == y.max():
-        raise DataError(f"The target {name!r} is the same in all rows: nothing to explain.")
-    with np.errstate(over="ignore", invalid="ignore"):
-        mean = np.average(y, weights=weights)
-        sd = np.sqrt(np.average((y - mean) ** 2, weights=weights))
-        total = sd**2 * (len(y) if weights is None else weights.sum())
-    # What the core takes for rounding of the mean, and for squares that keep their digits
-    if 0 < sd <= 8 * np.finfo(float).eps * abs(mean) < np.inf:
-        raise DataError(
-            f"The target {name!r} is the same in all rows, up to rounding: nothing to explain."
-        )
-    if not 1e-290 <= total < 1e300:
-        how = "small" if sd < 1 else "large"
-        raise DataError(f"The target {name!r} has values too {how} to be squared: rescale it.")
 
 
 def _weights(table: Table, settings: Settings) -> _Floats | None:

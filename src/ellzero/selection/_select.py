@@ -13,13 +13,15 @@ from numpy.typing import NDArray
 from ellzero._certificate import Certificate
 from ellzero.regression import Frontier, FrontierModel
 from ellzero.regression._cv_curve import Curve
+from ellzero.selection._cautions import caution_disagreement, caution_leakage
 from ellzero.selection._choose import choose
 from ellzero.selection._feature_matrix import make_feature_matrix
-from ellzero.selection._judge import judge_predictions, share_explained, standard_deviations
+from ellzero.selection._judge import judge_predictions, standard_deviations, total_squares
 from ellzero.selection._linear_model import LinearModel, make_linear_model
 from ellzero.selection._notes import warnings_as_notes
 from ellzero.selection._posterior import fit_posterior
 from ellzero.selection._prepare import PreparedTable
+from ellzero.selection._rules import Score
 from ellzero.selection._settings import Settings
 from ellzero.tables import Plan
 
@@ -48,11 +50,13 @@ class Selection:
     model : FrontierModel
         The one chosen.
     lam : float or None
-        Its price; None if it was asked for by size and is the solution at no price.
+        Its price; None if it is the solution at no price.
     certificate : Certificate
         What is known about it.
     curve : Curve or None
-        The cross-validated error.
+        The cross-validated error against the price, if that was chosen by it.
+    score : Score or None
+        How well models chosen in this way predict rows held out; None if folds can't tell.
     folds : str
         What kind of folds these were.
     linear : LinearModel
@@ -79,6 +83,7 @@ class Selection:
     lam: float | None
     certificate: Certificate
     curve: Curve | None
+    score: Score | None
     folds: str
     linear: LinearModel
     forced: NDArray[np.int64]
@@ -118,9 +123,10 @@ def select(
             say("Computing the posterior")
             posterior = fit_posterior(matrix, data, settings)
     model, y, weights = choice.model, data.y, data.weights
+    total = total_squares(y, weights)
     facts = {
         "rows": len(y),
-        "r2": share_explained(model.rss, y, weights),
+        "r2": 1 - model.rss / total,
         "table": os.path.basename(data.table.name),
         "sha256": data.table.sha256,
     }
@@ -133,6 +139,9 @@ def select(
         matrix.means,
         facts,
     )
+    cautions = caution_leakage(settings.target, choice.frontier, total, choice.score)
+    if posterior is not None:
+        cautions += caution_disagreement(model, matrix.forced, posterior)
     used = matrix.X[:, model.support]
     fitted = used @ model.coef[model.support] + model.intercept
     held_out = None
@@ -149,6 +158,7 @@ def select(
         lam=choice.lam,
         certificate=choice.certificate,
         curve=choice.curve,
+        score=choice.score,
         folds=choice.folds,
         linear=linear,
         forced=matrix.forced,
@@ -157,5 +167,5 @@ def select(
         standard_deviations=standard_deviations(used, weights),
         held_out=held_out,
         posterior=posterior,
-        notes=[*data.notes, *matrix.notes, *warned, *choice.notes],
+        notes=[*cautions, *data.notes, *matrix.notes, *warned, *choice.notes],
     )

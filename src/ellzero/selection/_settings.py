@@ -14,9 +14,9 @@ class Settings:
     Attributes
     ----------
     target : str
-        The column to explain.
-    criterion : {"cv", "1se", "bic", "ebic", "ric"}
-        How the price of a variable is chosen, unless ``size`` or ``lam`` is given.
+        The column to predict.
+    criterion : {"ebic", "bic", "ric", "cv", "1se"}
+        How a model is chosen, unless ``size`` or ``lam`` is given.
     size : int or None
         The number of variables.
     lam : float or None
@@ -33,6 +33,9 @@ class Settings:
         Ridge penalty, for columns of unit norm.
     folds : int or None
         Number of folds of the cross-validation; None means 10, or fewer for few rows.
+    repeats : int or None
+        How often folds at random are made; None means 10 for a choice by cross-validation, and up
+        to 10 to judge other choices, fewer for large tables.
     groups, time : str or None
         A column whose values stay together in folds, or whose order folds respect.
     categorical, keep : tuple of str
@@ -48,7 +51,7 @@ class Settings:
     """
 
     target: str
-    criterion: str = "cv"
+    criterion: str = "ebic"
     size: int | None = None
     lam: float | None = None
     force: tuple[str, ...] = ()
@@ -57,6 +60,7 @@ class Settings:
     frequency: bool = False
     ridge: float = 0.0
     folds: int | None = None
+    repeats: int | None = None
     groups: str | None = None
     time: str | None = None
     categorical: tuple[str, ...] = ()

@@ -51,17 +51,21 @@ def choose_folds(
     groups: _Rows | None,
     times: NDArray[np.float64] | None,
     seed: int,
-) -> tuple[list[tuple[_Rows, _Rows]], str]:
-    """Return the training and test rows of each fold, and what kind of folds they are."""
-    from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
+    repeats: int = 1,
+) -> tuple[list[list[tuple[_Rows, _Rows]]], str]:
+    """Return the training and test rows of each fold, by repeat, and what kind of folds they are.
 
-    from ellzero._sklearn import make_splits
+    Folds of groups, and of what is ordered in time, are made once: nothing in them is random.
+    """
+    from sklearn.model_selection import GroupKFold, TimeSeriesSplit
+
+    from ellzero._sklearn import make_splits, make_splitter
 
     rows = np.zeros(n)
     if groups is not None:
         count = _count(folds, np.unique(groups).size, "groups")
         splits = make_splits(GroupKFold(count), rows, rows, groups=groups)
-        return splits, f"{count} folds of whole groups"
+        return [splits], f"{count} folds of whole groups"
     if times is not None:
         moments, place = np.unique(times, return_inverse=True)
         place = place.reshape(-1)
@@ -70,10 +74,14 @@ def choose_folds(
             (np.flatnonzero(np.isin(place, early)), np.flatnonzero(np.isin(place, late)))
             for early, late in make_splits(TimeSeriesSplit(count), moments, moments)
         ]
-        return splits, f"{count} folds, each later than the rows it is fitted on"
+        return [splits], f"{count} folds, each later than the rows it is fitted on"
     count = _count(folds, n, "rows")
-    shuffled = KFold(count, shuffle=True, random_state=seed)
-    return make_splits(shuffled, rows, rows), f"{count} folds at random"
+    splits = make_splits(make_splitter(count, seed, repeats), rows, rows)
+    starts = range(0, len(splits), count)
+    times_over = f", {repeats} times over" if repeats > 1 else ""
+    return [splits[start : start + count] for start in starts], (
+        f"{count} folds at random{times_over}"
+    )
 
 
 def _count(folds: int | None, most: int, what: str) -> int:

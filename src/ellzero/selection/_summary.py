@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ellzero._messages import Argument, Message
+from ellzero.selection._judge import total_squares
 from ellzero.selection._prepare import PreparedTable
 from ellzero.selection._select import Selection
 from ellzero.tables import Plan
@@ -21,6 +23,38 @@ _MOST_NEIGHBOURS = 15
 _MOST_VARIABLES = 40
 _STAND_INS = 3
 _MOST_SETS = 12
+_RULES = {
+    "ebic": Message(
+        "Chosen by EBIC: a variable is kept if the evidence for it is strong. ",
+        Argument("criterion", "cv"),
+        " predicts best and keeps more; ",
+        Argument("posterior", True),
+        " says how sure.",
+    ),
+    "bic": Message(
+        "Chosen by BIC, which keeps variables on weak evidence, more of them by chance the more "
+        "columns there are; ",
+        Argument("criterion", "ebic"),
+        " asks for strong evidence.",
+    ),
+    "ric": Message(
+        "Chosen by RIC, whose price of a variable grows with the number of columns, not of rows; ",
+        Argument("criterion", "ebic"),
+        " looks at both.",
+    ),
+    "cv": Message(
+        "Chosen by cross-validation, for prediction: the error on rows held out is least. It keeps "
+        "variables that may not matter; ",
+        Argument("criterion", "ebic"),
+        " asks for strong evidence.",
+    ),
+    "1se": Message(
+        "Chosen by cross-validation, for prediction with few variables: the error on rows held out "
+        "is within one standard error of the least. ",
+        Argument("criterion", "ebic"),
+        " asks for strong evidence.",
+    ),
+}
 
 
 def summarise(
@@ -47,19 +81,21 @@ def summarise(
 
     settings, data = selection.settings, selection.data
     n = float(len(data.y)) if data.weights is None else float(data.weights.sum())
-    centred = data.y - np.average(data.y, weights=data.weights)
-    total = float(np.average(centred**2, weights=data.weights)) * n
+    total = total_squares(data.y, data.weights)
     content = {
         "ellzero": __version__,
         "command": command,
         "seed": settings.seed,
         "target": settings.target,
         "criterion": _criterion(selection),
+        "rule": spell(_RULES.get(_criterion(selection), "")),
         "data": _data(data, selection.plan, spell),
         "notes": [spell(note) for note in selection.notes],
         "model": _model(selection, n, total),
+        "cross_validation": _cross_validation(selection),
         "path": _path(selection, n, total),
         "curve": _curve(selection),
+        "sizes": _by_size(selection),
         "neighbours": _neighbours(selection),
         "stand_ins": _stand_ins(selection, total),
         "held_out": selection.held_out,
@@ -130,6 +166,37 @@ def _model(selection: Selection, n: float, total: float) -> dict[str, Any]:
     }
 
 
+def _cross_validation(selection: Selection) -> dict[str, Any] | None:
+    """Return how well models chosen in the same way predict rows held out."""
+    score = selection.score
+    if score is None:
+        return None
+    return {
+        "folds": selection.folds,
+        "r2": score.r2,
+        "r2_se": score.r2_se,
+        "error": score.error,
+        "error_se": score.error_se,
+        "rmse": math.sqrt(score.error),
+        "predicts": score.predicts,
+        "size_low": min(score.sizes),
+        "size_high": max(score.sizes),
+    }
+
+
+def _by_size(selection: Selection) -> dict[str, Any] | None:
+    """Return the error on rows held out of the best model of each size."""
+    score = selection.score
+    if score is None or selection.curve is not None:
+        return None
+    first = int(selection.frontier.sizes[0])
+    return {
+        "size": list(range(first, first + len(score.size_errors))),
+        "mean_error": score.size_errors.tolist(),
+        "se_error": score.size_ses.tolist(),
+    }
+
+
 def _path(selection: Selection, n: float, total: float) -> list[dict[str, Any]]:
     """Return the models along the path, and the chosen one even if it is not on it."""
     frontier, chosen = selection.frontier, selection.model.size
@@ -149,7 +216,7 @@ def _path(selection: Selection, n: float, total: float) -> list[dict[str, Any]]:
                 "rmse": math.sqrt(max(model.rss, 0) / n),
                 "intercept": model.intercept,
                 "chosen": size == chosen,
-                "held_out": _error_at(selection, low, high),
+                "held_out": _error_at(selection, size, low, high),
                 "variables": [
                     {
                         "name": model.names[j],
@@ -164,10 +231,18 @@ def _path(selection: Selection, n: float, total: float) -> list[dict[str, Any]]:
     return out
 
 
-def _error_at(selection: Selection, low: float, high: float) -> list[float] | None:
-    """Return the least and greatest root mean squared error of the folds in an interval of lam."""
-    curve = selection.curve
-    if curve is None or math.isnan(low):
+def _error_at(selection: Selection, size: int, low: float, high: float) -> list[float] | None:
+    """Return the root mean squared error of the folds for a size.
+
+    If models were chosen by the price: the least and the greatest in its interval.
+    """
+    curve, score = selection.curve, selection.score
+    if curve is None:
+        place = size - int(selection.frontier.sizes[0])
+        if score is None or place >= len(score.size_errors):
+            return None
+        return [math.sqrt(score.size_errors[place])] * 2
+    if math.isnan(low):
         return None
     inside = (curve.lam_low < high) & (curve.lam_high > low)
     if not inside.any():

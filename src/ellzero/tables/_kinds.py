@@ -1,4 +1,4 @@
-"""What each column of a table is, and whether it can explain anything."""
+"""What each column of a table is, and whether it can be a predictor."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def judge_columns(
 ) -> list[Remark]:
     """Say what each column is taken for.
 
-    Dates, identifiers (all different) and constants are left out: they explain nothing.
+    Dates, identifiers (all different) and constants are left out: they are no predictors.
 
     Parameters
     ----------

@@ -1,0 +1,207 @@
+"""How a model is chosen, as a rule that can be repeated on any rows, and what it is worth there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero import _core
+from ellzero._engine import make_engine, thread_count
+from ellzero.regression._criteria import information_criterion, trusted_size
+from ellzero.regression._cross_validation import Choice, CrossValidation
+from ellzero.regression._folds import Fold, LearnedFolds, SharedFolds
+from ellzero.regression._growth import MARGIN, GrowingFrontier
+from ellzero.regression._problem import DEFAULT_MAX_SIZE, Problem
+from ellzero.selection._settings import Settings
+
+__all__ = ["Chosen", "Rule", "Score", "score_rule"]
+
+_Floats = NDArray[np.float64]
+_Folds = SharedFolds | LearnedFolds
+
+
+class Chosen(NamedTuple):
+    """What a rule has chosen on some rows."""
+
+    growing: GrowingFrontier
+    size: int
+    lam: float | None = None  # if the rule goes by the price
+    by_folds: Choice | None = None  # what it was chosen from, if by cross-validation
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How a model is chosen: by its size, its price, a criterion or cross-validation.
+
+    Attributes
+    ----------
+    settings : Settings
+        What was asked.
+    procedure : CrossValidation
+        How folds are searched.
+    """
+
+    settings: Settings
+    procedure: CrossValidation
+
+    def largest(self, design: _core.Quadratic) -> int:
+        """Return the size up to which a criterion is trusted on some rows."""
+        trusted = min(DEFAULT_MAX_SIZE, trusted_size(design.weight, design.columns))
+        return min(design.columns, self.procedure.forced.size + trusted)
+
+    def choose(
+        self, problem: Problem, share: float, folds: Callable[[], Sequence[_Folds]]
+    ) -> Chosen:
+        """Choose a model on some rows, which make up a share of all; ``folds`` split them."""
+        settings, p = self.settings, problem.design.columns
+        growing = GrowingFrontier(problem, swaps=True)
+        if settings.size is not None:
+            growing.grow(min(p, settings.size + MARGIN))
+            return Chosen(growing, min(settings.size, growing.last))
+        if settings.lam is not None:
+            return self._at_price(growing, settings.lam * share)
+        if settings.cross_validated:
+            choice = self.procedure.choose(folds())
+            rule = "1se" if settings.criterion == "1se" else "min"
+            found = self._at_price(growing, choice.marks[rule][0])
+            return found._replace(by_folds=choice)
+        growing.grow(self.largest(problem.design))
+        return Chosen(growing, self._least_criterion(growing))
+
+    def _at_price(self, growing: GrowingFrontier, lam: float) -> Chosen:
+        growing.cover(lam, growing.problem.design.columns)
+        return Chosen(growing, growing.hull.size_at(lam), lam)
+
+    def _least_criterion(self, growing: GrowingFrontier) -> int:
+        design, solutions = growing.problem.design, growing.solutions()
+        sizes = np.diff(solutions.begins)
+        if design.weight < 1:  # too little to tell anything
+            return int(sizes[0])
+        values = information_criterion(
+            self.settings.criterion,
+            solutions.rss,
+            sizes,
+            design.weight,
+            design.columns,
+            design.yy,
+            int(sizes[0]),
+        )
+        return int(sizes[np.argmin(values)])
+
+
+class Score(NamedTuple):
+    """How a rule does on rows that neither its choice nor its fit has seen."""
+
+    error: float  # mean squared
+    error_se: float
+    r2: float  # against predicting the mean of the rows fitted on
+    r2_se: float
+    sizes: list[int]  # of the models chosen, one per fold
+    size_errors: _Floats  # mean squared error of the best model of each size, from the smallest on
+    size_ses: _Floats
+
+    @property
+    def predicts(self) -> bool:
+        """Whether R2 is above zero by more than a standard error."""
+        return bool(self.r2 > (0.0 if math.isnan(self.r2_se) else self.r2_se))
+
+
+def score_rule(
+    rule: Rule, repeats: Sequence[_Folds], say: Callable[[int, int], None]
+) -> Score | None:
+    """Repeat a rule, choice included, in every fold; None if no fold can be judged.
+
+    Folds count by the weight of their test rows. Repeats of the folds are not independent: standard
+    errors are those of one repeat, averaged over repeats.
+    """
+    scores = [
+        score for place, folds in enumerate(repeats) if (score := _score(rule, folds, place, say))
+    ]
+    if not scores:
+        return None
+    last = min(len(score.size_errors) for score in scores)
+    return Score(
+        float(np.mean([score.error for score in scores])),
+        float(np.mean([score.error_se for score in scores])),
+        float(np.mean([score.r2 for score in scores])),
+        float(np.mean([score.r2_se for score in scores])),
+        [size for score in scores for size in score.sizes],
+        np.mean([score.size_errors[:last] for score in scores], axis=0),
+        np.mean([score.size_ses[:last] for score in scores], axis=0),
+    )
+
+
+def _score(rule: Rule, folds: _Folds, repeat: int, say: Callable[[int, int], None]) -> Score | None:
+    weights, errors, sizes, size_errors, bases = [], [], [], [], []
+    for place, (fold, inside) in enumerate(folds.one_by_one()):
+        say(repeat, place)
+        found = _choose_in(fold, rule, fold.design.weight / folds.whole.weight, inside)
+        if found is None:
+            continue
+        by_size = _errors_by_size(fold, found.growing)
+        first = found.growing.last + 1 - len(by_size)
+        nothing = np.empty(0, dtype=np.int64), np.empty(0)
+        bases.append(fold.held_out.error(fold.design, *nothing))
+        weights.append(fold.held_out.weight)
+        errors.append(by_size[found.size - first])
+        size_errors.append(by_size)
+        sizes.append(found.size)
+    if not weights:
+        return None
+    share = np.array(weights) / sum(weights)
+    error, base = np.array(errors), np.array(bases)
+    mean, mean_base = float(share @ error), float(share @ base)
+    r2 = 1 - mean / mean_base if mean_base > 0 else math.nan
+    # To first order, what a fold does to 1 - r2 = mean / mean_base
+    influence = (error - (1 - r2) * base) / mean_base if mean_base > 0 else np.full_like(base, r2)
+    last = min(map(len, size_errors))
+    curve = np.array([row[:last] for row in size_errors])
+    means = share @ curve
+    return Score(
+        mean,
+        float(_standard_error(share, error - mean)),
+        r2,
+        float(_standard_error(share, influence)),
+        sizes,
+        means,
+        _standard_error(share, curve - means),
+    )
+
+
+def _choose_in(
+    fold: Fold, rule: Rule, share: float, inside: Callable[[], _Folds | None]
+) -> Chosen | None:
+    """Choose on the training rows of a fold; None if these can't be split as the rule needs."""
+    inner = inside() if rule.settings.cross_validated else None
+    if rule.settings.cross_validated and inner is None:
+        return None
+    engine = make_engine(fold.design, rule.settings.ridge, thread_count())
+    engine.move_to(rule.procedure.forced)
+    problem = Problem(engine, fold.design, rule.procedure.forced, None, None)
+    return rule.choose(problem, share, lambda: [inner] if inner is not None else [])
+
+
+def _errors_by_size(fold: Fold, growing: GrowingFrontier) -> _Floats:
+    """Return the mean squared error on the test rows of every model of a frontier."""
+    solutions = growing.solutions()
+    parts = [solutions.part(place) for place in range(len(solutions.rss))]
+    return np.array(
+        [
+            fold.held_out.error(fold.design, solutions.support[part], solutions.beta[part])
+            for part in parts
+        ]
+    )
+
+
+def _standard_error(share: _Floats, deviations: _Floats) -> _Floats:
+    """Return the standard error of a weighted mean of as many numbers as there are folds."""
+    if len(share) < 2:
+        return np.full(deviations.shape[1:], np.nan)
+    unit = max(float(np.abs(deviations).max(initial=0.0)), np.finfo(float).tiny)
+    variance = share @ (deviations / unit) ** 2
+    return np.asarray(unit * np.sqrt(variance / (len(share) - 1)))

@@ -1,0 +1,91 @@
+"""What users hear before they rely on a result."""
+
+import numpy as np
+import pytest
+
+from ellzero.cli._wording import in_options
+from ellzero.selection import Settings, prepare, select
+from ellzero.selection._target import caution_target
+from ellzero.tables import NumberColumn, Table
+
+
+def run(columns, **settings):
+    made = {name: NumberColumn(name, values.astype(float)) for name, values in columns.items()}
+    asked = Settings("y", **settings)
+    return select(prepare(Table(made, len(columns["y"]), "t", ""), asked), asked)
+
+
+def leaks(chosen):
+    return [note for note in chosen.notes if "drop" in note]
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e9])
+def test_a_target_that_is_the_sum_of_two_columns(rng, scale):
+    casual, registered, other = scale * rng.integers(0, 500, size=(3, 200))
+    chosen = run({"casual": casual, "other": other, "registered": registered,
+                  "y": casual + registered})  # fmt: skip
+    assert set(chosen.model.names) == {"casual", "registered"}
+    (note,) = leaks(chosen)
+    assert note.startswith("'y' is reproduced exactly by 'casual', 'registered'.")
+    assert in_options(note).endswith("leave such columns out with --drop.")
+
+
+def test_a_target_that_is_nearly_a_column(rng):
+    x, z = rng.normal(size=(2, 200))
+    chosen = run({"z": z, "x": x, "y": x + 0.02 * rng.normal(size=200)})
+    (note,) = leaks(chosen)
+    assert note.startswith("'x' predicts 'y' all but exactly.")
+    assert leaks(run({"z": z, "x": x, "y": x + 0.1 * rng.normal(size=200)})) == []
+
+
+def test_few_rows_that_are_fitted_exactly_are_no_leak(rng):
+    columns = {f"x{j}": rng.normal(size=8) for j in range(8)}
+    assert leaks(run({**columns, "y": rng.normal(size=8)})) == []
+
+
+def test_a_posterior_that_disagrees(rng):
+    """A model of six is asked for, where one variable is needed."""
+    X = rng.normal(size=(100, 10))
+    columns = {f"x{j}": X[:, j] for j in range(10)}
+    y = X[:, 0] + rng.normal(size=100)
+    chosen = run({**columns, "y": y}, size=6, posterior=True)
+    text = " ".join(chosen.notes)
+    assert "The posterior thinks it less likely than not that" in text
+    assert "'x0'" not in text
+    calm = run({"x0": X[:, 0], "x1": X[:, 1], "y": y + X[:, 1]}, posterior=True)
+    assert not any("posterior" in note for note in calm.notes)
+
+
+def test_a_sign_that_turns(rng):
+    """Two stand-ins whose difference is noise: forced in together they have opposite signs."""
+    x = rng.normal(size=200)
+    twin = x + 0.05 * rng.normal(size=200)
+    y = x + twin + 2 * rng.normal(size=200)
+    for seed in range(20):
+        noise = np.random.default_rng(seed).normal(size=200)
+        chosen = run({"x": x, "twin": twin, "y": y + noise}, size=2, posterior=True)
+        notes = [note for note in chosen.notes if "the other sign" in note]
+        signs = np.sign(chosen.model.coef) != np.sign(chosen.posterior.coef_)
+        assert len(notes) == int(signs.any())
+        if notes:
+            return
+    pytest.fail("no sign turned")
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        ([0, 1, 1, 0, 1], "is binary (0 or 1). Least squares is used: it models the probability"),
+        ([1, 2, 2, 1, 2], "is binary (1 or 2). Least squares is used: it models by a straight"),
+        ([0, 3, 1, 0, 2], "looks like a count (whole numbers from 0 to 3). Least squares is used"),
+        ([1, 30, 4, 1, 2], "looks like a count (whole numbers from 1 to 30)"),
+        ([1, 5, 3, 3, 2], ""),  # marks, it may be
+        ([25, 346, 100, 100, 30], ""),
+        ([0.5, 0, 1, 2, 1], ""),
+        ([0, 1, 2, 3, 4], ""),  # all different
+        ([-1, 0, 2, 2, 5], ""),
+    ],
+)
+def test_what_a_target_is(y, words):
+    notes = caution_target("y", np.array(y, dtype=float))
+    assert [words in note for note in notes] == ([True] if words else [])
