@@ -9,6 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 from scipy import sparse
+from sklearn.model_selection import KFold
 
 from ellzero import (
     BayesianBridgeRegressor,
@@ -131,9 +132,11 @@ def bits_cases():
             cases[f"frontier: {tag}"] = _frontier(X, y, w, max_size=15)
             cases[f"frontier, no swaps: {tag}"] = _frontier(X, y, w, swaps=False, ridge=0.01)
             for solver in ("frontier", "sbr"):
-                cases[f"cv {solver}: {tag}"] = _cv(X, y, w, cv=5, solver=solver, n_jobs=2)
-            cases[f"cv 1se, ridges: {tag}"] = _cv(X, y, w, cv=4, rule="1se", ridge=[0.0, 0.1])
-            cases[f"cv nested: {tag}"] = _cv(X, y, w, cv=3, nested=True, max_size=6)
+                cases[f"cv {solver}: {tag}"] = _cv(X, y, w, cv=KFold(5), solver=solver, n_jobs=2)
+            cases[f"cv 1se, ridges: {tag}"] = _cv(
+                X, y, w, cv=KFold(4), rule="1se", ridge=[0.0, 0.1]
+            )
+            cases[f"cv nested: {tag}"] = _cv(X, y, w, cv=KFold(3), nested=True, max_size=6)
             few = {"n_draws": 40, "n_warmup": 20, "n_chains": 2, "random_state": 1}
             for slab in ("gaussian", "laplace", "zellner", "boom"):
                 cases[f"gibbs {slab}: {tag}"] = _posterior(
@@ -175,9 +178,9 @@ def speed_cases():
         "frontier of 20, 500x1000": lambda: l0_frontier(large, target, max_size=20),
         "frontier of 20, 200x5000": lambda: l0_frontier(wide, response, max_size=20),
         "frontier of 20, sparse 2000x400": lambda: l0_frontier(thin, thin_y, max_size=20),
-        "ten folds, 120x100": lambda: L0RegressorCV().fit(X, y),
-        "ten folds, 500x1000": lambda: L0RegressorCV(max_size=30).fit(large, target),
-        "ten folds of SBR, 120x100": lambda: L0RegressorCV(solver="sbr").fit(X, y),
+        "ten folds, 120x100": lambda: L0RegressorCV(cv=KFold(10)).fit(X, y),
+        "ten folds, 500x1000": lambda: L0RegressorCV(cv=KFold(10), max_size=30).fit(large, target),
+        "ten folds of SBR, 120x100": lambda: L0RegressorCV(cv=KFold(10), solver="sbr").fit(X, y),
         "Gibbs, 120x100": lambda: SpikeSlabRegressor(solver="gibbs", **draws).fit(X, y),
         "Gibbs, boom, 120x100": lambda: SpikeSlabRegressor(slab="boom", **draws).fit(X, y),
         "Gibbs, 500x1000": lambda: SpikeSlabRegressor(solver="gibbs", **draws).fit(large, target),

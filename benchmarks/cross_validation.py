@@ -30,7 +30,8 @@ SEEDS = range(100)
 
 
 def ours(solver="frontier", n_jobs=1):
-    return lambda X, y: L0RegressorCV(max_size=MAX_SIZE, solver=solver, n_jobs=n_jobs).fit(X, y)
+    model = L0RegressorCV(n_repeats=1, max_size=MAX_SIZE, solver=solver, n_jobs=n_jobs)
+    return lambda X, y: model.fit(X, y)
 
 
 def l0learn(algorithm):

@@ -168,6 +168,7 @@ def check_cross_validation(rng):
     folds = int(rng.integers(2, min(n, 5) + 1))
     model = L0RegressorCV(
         cv=folds,
+        n_repeats=int(rng.integers(1, 4)),
         rule=rng.choice(["min", "1se"]),
         solver=solver,
         max_size=some_size(rng, table),

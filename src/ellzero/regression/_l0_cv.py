@@ -61,8 +61,9 @@ class L0RegressorCV(FittedSelection):
     cv : int, splitter, or iterable of (train, test), default=10
         How to split: a number of folds, which are shuffled, or any splitter of scikit-learn.
     n_repeats : int, default=None
-        How often a number of folds is shuffled anew; the curve is the mean of the repeats. None is
-        1; a splitter's folds are taken as they are.
+        How often a number of folds is made, each time of rows shuffled anew; the curve is the mean
+        of these repeats. Time grows with them: the default of ten takes about ten times as long as
+        one. It is for a ``cv`` that is a number; the folds of a splitter are taken as they are.
     rule : {"min", "1se"}, default="min"
         "min" takes the interval of least mean error, "1se" that of largest ``lam`` whose mean error
         is at most one standard error above the least.
@@ -137,7 +138,7 @@ class L0RegressorCV(FittedSelection):
     >>> from ellzero import L0RegressorCV
     >>> from ellzero.datasets import load_diabetes_interactions
     >>> diabetes = load_diabetes_interactions()
-    >>> model = L0RegressorCV(rule="1se", random_state=0).fit(diabetes.data, diabetes.target)
+    >>> model = L0RegressorCV(rule="1se").fit(diabetes.data, diabetes.target)
     >>> [str(name) for name in model.get_feature_names_out()]
     ['sex', 'bmi', 'map', 'hdl', 'ltg', 'age:sex', 'bmi:map']
     """
