@@ -53,8 +53,8 @@ class Choice:
         The cross-validated error against the price, if that was chosen by it.
     score : Score or None
         How well models chosen in this way predict rows held out; None if folds can't tell.
-    folds : str
-        What kind of folds these were.
+    folds, judged_by : str
+        What kind of folds the curve and the score are from.
     notes : list of str
         What users should be told.
     """
@@ -66,6 +66,7 @@ class Choice:
     curve: Curve | None = None
     score: Score | None = None
     folds: str = ""
+    judged_by: str = ""
     notes: list[str] = field(default_factory=list)
 
 
@@ -79,7 +80,8 @@ def choose(
     splits, kind = choose_folds(settings.folds, n, data.groups, data.times, settings.seed, repeats)
     folds = make_fold_data(matrix, data, splits)
     whole = folds[0].whole
-    cross_validating = f"Cross-validating, {kind}"
+    kind_of_all = _in_words(kind, len(folds))
+    cross_validating = f"Cross-validating, {kind_of_all}"
     procedure = CrossValidation(
         "frontier",
         [settings.ridge],
@@ -108,7 +110,12 @@ def choose(
         choice = _at_price(frontier, found, settings)
     else:
         choice = _by_criterion(frontier, found.size, settings.criterion, rule.largest(whole), p)
-    return replace(choice, score=score, folds=kind)
+    kind_of_judged = _in_words(kind, len(judged))
+    return replace(choice, score=score, folds=kind_of_all, judged_by=kind_of_judged)
+
+
+def _in_words(kind: str, repeats: int) -> str:
+    return f"{kind}, {repeats} times over" if repeats > 1 else kind
 
 
 def _check_size(size: int | None, matrix: FeatureMatrix) -> None:

@@ -57,8 +57,8 @@ class Selection:
         The cross-validated error against the price, if that was chosen by it.
     score : Score or None
         How well models chosen in this way predict rows held out; None if folds can't tell.
-    folds : str
-        What kind of folds these were.
+    folds, judged_by : str
+        What kind of folds the curve and the score are from.
     linear : LinearModel
         The model by itself.
     forced : ndarray of int
@@ -85,6 +85,7 @@ class Selection:
     curve: Curve | None
     score: Score | None
     folds: str
+    judged_by: str
     linear: LinearModel
     forced: NDArray[np.int64]
     fitted: _Floats
@@ -160,6 +161,7 @@ def select(
         curve=choice.curve,
         score=choice.score,
         folds=choice.folds,
+        judged_by=choice.judged_by,
         linear=linear,
         forced=matrix.forced,
         fitted=fitted,

@@ -78,10 +78,7 @@ def choose_folds(
     count = _count(folds, n, "rows")
     splits = make_splits(make_splitter(count, seed, repeats), rows, rows)
     starts = range(0, len(splits), count)
-    times_over = f", {repeats} times over" if repeats > 1 else ""
-    return [splits[start : start + count] for start in starts], (
-        f"{count} folds at random{times_over}"
-    )
+    return [splits[start : start + count] for start in starts], f"{count} folds at random"
 
 
 def _count(folds: int | None, most: int, what: str) -> int:

@@ -172,7 +172,7 @@ def _cross_validation(selection: Selection) -> dict[str, Any] | None:
     if score is None:
         return None
     return {
-        "folds": selection.folds,
+        "folds": selection.judged_by,
         "r2": score.r2,
         "r2_se": score.r2_se,
         "error": score.error,
