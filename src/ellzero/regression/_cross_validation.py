@@ -158,9 +158,9 @@ class CrossValidation(NamedTuple):
 
     def _nested_errors(self, folds: SharedFolds, rule: str) -> Iterator[tuple[float, float]]:
         """Yield the error of every fold of one repeat, and the weight it is judged by."""
-        for place, fold in enumerate(folds.folds):
-            inner = folds.inside(place)
-            if fold is None or inner is None or not fold.held_out.weight > 0:
+        for fold, inside in folds.one_by_one():
+            inner = inside()
+            if inner is None:
                 continue
             choice = self.choose(inner)
             engine = make_engine(fold.design, choice.ridge, thread_count())
