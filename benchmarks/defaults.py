@@ -61,7 +61,7 @@ def choose(X, y, rules, *, state=0, weights=None):
     for name, repeats in (("CV, 1 shuffle", 1), ("CV, 10", 10)):
         if name not in rules:
             continue
-        model = L0RegressorCV(n_repeats=repeats, random_state=state)
+        model = L0RegressorCV(cv=min(10, n // 2), n_repeats=repeats, random_state=state)
         model.fit(X, y, sample_weight=weights)
         out[name] = model.frontier_.at(lam=model.lam_)
         if repeats == 10 and "1se, 10" in rules:

@@ -39,7 +39,7 @@ def curve_of(table, y, weights, splits, missing="mean", interactions=True, ridge
     forced = np.array(forced, dtype=np.int64)
     matrix = FeatureMatrix(features.build(table, None, means), means, plan, forced, [])
     data = PreparedTable(table, y, weights, None, None, plan, [], None, len(y))
-    (folds,) = make_fold_data(matrix, data, [splits])
+    _, (folds,) = make_fold_data(matrix, data, [splits])
     assert isinstance(folds, LearnedFolds) == features.learns
     choice = CrossValidation("frontier", [ridge], forced, None, 2, None).choose(folds)
     return choice.curve, choice.max_size

@@ -85,3 +85,24 @@ def test_rows_to_fit_on_that_weigh_nothing(rng):
     asked = Settings("y", time="t", weights="w", test_share=0.25)
     with pytest.raises(DataError, match="test_share leaves only rows of weight 0 to fit on"):
         prepare(table, asked)
+    table.columns["w"].values[:] = weights[::-1]
+    with pytest.raises(DataError, match="test_share leaves only rows of weight 0 to test on"):
+        prepare(table, asked)
+
+
+@pytest.mark.parametrize("missing", ["drop", "mean"])
+def test_folds_that_weigh_nothing(rng, missing):
+    """Two rows have all the weight, in one group: nothing to judge by, and nothing to choose by."""
+    weights = np.zeros(12)
+    weights[[3, 9]] = 1.0
+    x = rng.normal(size=12)
+    x[5] = np.nan
+    y = rng.normal(size=12)
+    table = table_of(x=x, z=rng.normal(size=12), y=y, w=weights, g=np.arange(12) % 3)
+    asked = Settings("y", weights="w", groups="g", missing=missing, criterion="cv")
+    data = prepare(table, asked)
+    with pytest.raises(DataError, match="weights leave no fold with rows both to fit and to test"):
+        select(data, asked)
+    asked = Settings("y", weights="w", groups="g", missing=missing)
+    chosen = select(prepare(table, asked), asked)
+    assert (chosen.score, chosen.model.size) == (None, 0)

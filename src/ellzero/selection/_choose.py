@@ -9,6 +9,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
+from ellzero import _core
 from ellzero._certificate import Certificate
 from ellzero._engine import thread_count
 from ellzero._messages import Argument, Message
@@ -28,6 +29,7 @@ from ellzero.tables import DataError
 __all__ = ["Choice", "choose", "make_fold_data"]
 
 _Rows = NDArray[np.int64]
+_Repeats = list[list[tuple[_Rows, _Rows]]]
 # How many sizes beyond the chosen model the frontier is shown.
 _MARGIN = 10
 _PRICE = "this price"
@@ -78,8 +80,10 @@ def choose(
     n, p = matrix.X.shape
     repeats = _count_repeats(settings, n, p)
     splits, kind = choose_folds(settings.folds, n, data.groups, data.times, settings.seed, repeats)
-    folds = make_fold_data(matrix, data, splits)
-    whole = folds[0].whole
+    splits = _with_weight(splits, data.weights)
+    if settings.cross_validated and not splits:
+        raise DataError(Argument("weights"), " leave no fold with rows both to fit and to test on.")
+    whole, folds = make_fold_data(matrix, data, splits)
     kind_of_all = _in_words(kind, len(folds))
     cross_validating = f"Cross-validating, {kind_of_all}"
     procedure = CrossValidation(
@@ -112,6 +116,17 @@ def choose(
         choice = _by_criterion(frontier, found.size, settings.criterion, rule.largest(whole), p)
     kind_of_judged = _in_words(kind, len(judged))
     return replace(choice, score=score, folds=kind_of_all, judged_by=kind_of_judged)
+
+
+def _with_weight(repeats: _Repeats, weights: NDArray[np.float64] | None) -> _Repeats:
+    """Leave out folds that have no row of some weight on one side, and repeats without folds."""
+    if weights is None:
+        return repeats
+    kept = [
+        [split for split in splits if all(weights[rows].any() for rows in split)]
+        for splits in repeats
+    ]
+    return [splits for splits in kept if splits]
 
 
 def _in_words(kind: str, repeats: int) -> str:
@@ -211,16 +226,19 @@ def _by_criterion(frontier: Frontier, best: int, criterion: str, largest: int, p
 
 
 def make_fold_data(
-    matrix: FeatureMatrix, data: PreparedTable, repeats: list[list[tuple[_Rows, _Rows]]]
-) -> Sequence[SharedFolds] | Sequence[LearnedFolds]:
-    """Return the folds of every repeat.
+    matrix: FeatureMatrix, data: PreparedTable, repeats: _Repeats
+) -> tuple[_core.Quadratic, Sequence[SharedFolds] | Sequence[LearnedFolds]]:
+    """Return the design of all rows, and the folds of every repeat.
 
     Where features depend on means, each fold has those of its training rows.
     """
     features, y, weights = matrix.plan.features, data.y, data.weights
     whole = Data(matrix.X, y, weights, fit_intercept=True, threads=thread_count())
+    if not repeats:
+        return whole.design(), []
     if not features.learns:
-        return RepeatedFolds(whole, repeats)
+        shared = RepeatedFolds(whole, repeats)
+        return shared.whole, shared
 
     def make(train: _Rows, test: _Rows) -> tuple[Data, Data]:
         means = features.learn(data.table, train, None if weights is None else weights[train])
@@ -234,4 +252,4 @@ def make_fold_data(
         return of(train), of(test)
 
     design = whole.design()
-    return [LearnedFolds(make, splits, design, weights) for splits in repeats]
+    return design, [LearnedFolds(make, splits, design, weights) for splits in repeats]

@@ -125,6 +125,8 @@ def prepare(table: Table, settings: Settings) -> PreparedTable:
         )
     if weights is not None and not weights.any():
         raise DataError(Argument("test_share"), " leaves only rows of weight 0 to fit on.")
+    if held_out is not None and held_out[2] is not None and not held_out[2].any():
+        raise DataError(Argument("test_share"), " leaves only rows of weight 0 to test on.")
     if weights is not None and not settings.frequency:
         weights = weights * (len(weights) / weights.sum())
     check_target(y, weights, settings.target)
