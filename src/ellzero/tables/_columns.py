@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import mmap
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ellzero.tables._arrays import Growing, MostlyZero, to_numpy
+from ellzero.tables._dates import TextDates, WrittenDates
 
 __all__ = [
     "Column",
@@ -83,11 +85,13 @@ class NumberColumn(ValueColumn):
 class TextColumn(Column):
     """Texts, as numbers of their levels, -1 where there is none.
 
-    ``levels`` is None if there are too many to be categories.
+    ``levels`` is None if there are too many to be categories. ``undated`` says what keeps texts
+    that are dates, or nearly all of which are, from being taken as dates.
     """
 
     codes: NDArray[np.int32]
     levels: list[str] | None
+    undated: str = ""
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -101,49 +105,37 @@ class TextColumn(Column):
 
     def take(self, rows: NDArray[np.int64]) -> TextColumn:
         """Return the same for some of the rows."""
-        return TextColumn(self.name, self.codes[rows], self.levels)
+        return TextColumn(self.name, self.codes[rows], self.levels, self.undated)
 
 
+@dataclass
 class DateColumn(ValueColumn):
-    """Dates or times, in seconds; NaN where there are none."""
+    """Dates or times, in seconds; NaN where there are none.
+
+    ``offsets`` are the seconds that the clock is ahead of UTC, None if it never is. ``calendar`` is
+    False for times of a day and durations. ``day_first`` says how days and months were told apart
+    in texts, None if there was no need to.
+    """
+
+    offsets: NDArray[np.float64] | None = None
+    calendar: bool = True
+    day_first: bool | None = None
+
+    @property
+    def local(self) -> NDArray[np.float64]:
+        """What calendar and clock showed, in seconds as if it were UTC."""
+        return self.values if self.offsets is None else self.values + self.offsets
+
+    def take(self, rows: NDArray[np.int64]) -> Self:
+        """Return the same for some of the rows."""
+        offsets = None if self.offsets is None else self.offsets[rows]
+        return replace(self, values=self.values[rows], offsets=offsets)
 
 
 def number_text(value: float) -> str:
     """Write a number as a level of a category: whole numbers without a decimal point."""
     value = float(value)
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-
-
-class _Growing:
-    """An array that is appended to.
-
-    Large ones have pages of their own, which go back to the system as soon as the array is deleted.
-    Memory freed on the heap would stay with the process, and a large table would take it twice.
-    """
-
-    def __init__(self, dtype: Any) -> None:
-        self._array = np.empty(0, dtype=dtype)  # the first batch may be all there is
-        self._length = 0
-
-    def append(self, values: NDArray[Any]) -> None:
-        end = self._length + len(values)
-        if end > len(self._array):
-            larger = _room(max(end, 2 * len(self._array)), self._array.dtype)
-            larger[: self._length] = self._array[: self._length]
-            self._array = larger
-        self._array[self._length : end] = values
-        self._length = end
-
-    def finish(self) -> NDArray[Any]:
-        return self._array[: self._length]
-
-
-def _room(length: int, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return an uninitialised array; memory is taken only where it is written to."""
-    size = length * dtype.itemsize
-    if size < 1 << 20:
-        return np.empty(length, dtype=dtype)
-    return np.frombuffer(mmap.mmap(-1, size), dtype=dtype)
 
 
 class Gatherer:
@@ -156,19 +148,28 @@ class Gatherer:
     kind : {"number", "text", "date"}
         What it becomes.
     unlimited : bool
-        Whether a text may have any number of levels.
+        Whether a text may have any number of levels, and is one even if it holds dates.
+    day_first : bool or None
+        How to read texts that may be dates in two ways; None is not to.
     """
 
-    def __init__(self, name: str, kind: str, unlimited: bool) -> None:
+    def __init__(
+        self, name: str, kind: str, unlimited: bool, day_first: bool | None = None
+    ) -> None:
         self.name, self.kind = name, kind
         self._most = np.inf if unlimited else MOST_LEVELS
-        self._data = _Growing(np.int32 if kind == "text" else np.float64)
+        self._data = Growing(np.int32 if kind == "text" else np.float64)
         self._codes: dict[str, int] | None = {}
+        self._dates = TextDates(day_first) if kind == "text" and not unlimited else None
+        self._offsets = MostlyZero()
+        self._calendar = True
 
     @property
     def itemsize(self) -> int:
         """Bytes that a row takes."""
-        return 4 if self.kind == "text" else 8
+        if self.kind != "text":
+            return 8
+        return 4 + (self._dates.itemsize if self._dates is not None else 0)
 
     def add(self, array: Any) -> None:
         """Append an Arrow array."""
@@ -176,6 +177,8 @@ class Gatherer:
             self._data.append(_numbers(array))
         elif self.kind == "date":
             self._data.append(_seconds(array))
+            self._calendar = _has_days(array.type)
+            self._offsets.append(_offsets(array))
         else:
             self._data.append(self._encode(array))
 
@@ -185,22 +188,27 @@ class Gatherer:
         if self.kind == "number":
             return NumberColumn(self.name, values)
         if self.kind == "date":
-            return DateColumn(self.name, values)
+            return DateColumn(self.name, values, self._offsets.finish(), self._calendar)
+        dates = self._dates.finish() if self._dates is not None else ""
+        if isinstance(dates, WrittenDates):
+            return DateColumn(self.name, dates.values, dates.offsets, day_first=dates.day_first)
         if self._codes is None:
-            return TextColumn(self.name, values, None)
+            return TextColumn(self.name, values, None, dates)
         # Levels in order, so that they don't depend on the order of the rows
         levels = sorted(self._codes)
         place = np.empty(len(levels) + 1, dtype=np.int32)
         place[-1] = -1
         place[[self._codes[level] for level in levels]] = np.arange(len(levels))
-        return TextColumn(self.name, place[values], levels)
+        return TextColumn(self.name, place[values], levels, dates)
 
     def _encode(self, array: Any) -> NDArray[np.int32]:
         import pyarrow as pa
 
         if not pa.types.is_dictionary(array.type):
             array = array.dictionary_encode()
-        codes: NDArray[np.int64] = _to_numpy(array.indices.cast(pa.int64()), np.int64, -1)
+        codes: NDArray[np.int64] = to_numpy(array.indices.cast(pa.int64()), np.int64, -1)
+        if self._dates is not None:
+            self._dates = self._date(array.dictionary, codes)
         if self._codes is None:
             return np.where(codes < 0, np.int32(-1), np.int32(0))
         known = self._codes
@@ -210,6 +218,16 @@ class Gatherer:
             self._codes = None
         table = np.array([*to_code, -1], dtype=np.int32)
         return table[codes]
+
+    def _date(self, words: Any, codes: NDArray[np.int64]) -> TextDates | None:
+        """See whether texts are dates; None once they are not."""
+        import pyarrow as pa
+
+        assert self._dates is not None
+        if not pa.types.is_string(words.type) and not pa.types.is_large_string(words.type):
+            return None
+        self._dates.add(words, codes)
+        return self._dates if self._dates.possible else None
 
 
 def _text(word: Any) -> str | None:
@@ -230,7 +248,28 @@ def _numbers(array: Any) -> NDArray[np.float64]:
         array = array.cast(pa.int8())
     if not pa.types.is_float64(kind):
         array = array.cast(pa.float64(), safe=False)
-    return _to_numpy(array, np.float64, np.nan)
+    return to_numpy(array, np.float64, np.nan)
+
+
+def _has_days(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
+
+
+def _offsets(array: Any) -> NDArray[np.float64]:
+    """Return how many seconds clocks were ahead of UTC, 0 where nobody knows."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = array.type
+    if pa.types.is_timestamp(kind) and kind.tz not in (None, "UTC"):
+        try:
+            ahead = _seconds(pc.local_timestamp(array)) - _seconds(array)
+        except pa.ArrowException:  # a zone that this machine does not know
+            return np.zeros(len(array))
+        return np.nan_to_num(ahead)
+    return np.zeros(len(array))
 
 
 def _seconds(array: Any) -> NDArray[np.float64]:
@@ -244,19 +283,3 @@ def _seconds(array: Any) -> NDArray[np.float64]:
     narrow = pa.int32() if pa.types.is_time32(kind) else pa.int64()
     scale = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}[unit]
     return scale * _numbers(array.cast(narrow))
-
-
-def _to_numpy(array: Any, dtype: Any, missing: float) -> NDArray[Any]:
-    """Return the numbers of an Arrow array, not copied if none is missing.
-
-    Its own methods to_numpy and fill_null would do, but import pandas, which takes half a second.
-    """
-    if not len(array):
-        return np.empty(0, dtype=dtype)
-    place = slice(array.offset, array.offset + len(array))
-    bits, buffer = array.buffers()
-    values = np.frombuffer(buffer, dtype=dtype)[place]
-    if array.null_count == 0:
-        return values
-    valid = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), bitorder="little")[place]
-    return np.where(valid == 1, values, dtype(missing))

@@ -24,6 +24,7 @@ _HEAD = 1 << 20
 _LONGEST_HEAD = 1 << 26
 _DELIMITERS = ",;\t|"
 _COMPRESSED = {".gz", ".bz2", ".zst"}
+_IN_UTC = r"(Z|[+-]00(:?00)?)\s*$"
 
 
 class TypeMismatchError(Exception):
@@ -72,7 +73,19 @@ class CSVTypes:
                 raise self._encoding_error()
             numeric = pa.types.is_integer(kind) or pa.types.is_null(kind)
             types[name] = pa.float64() if numeric else kind
+        zoned = [n for n, kind in types.items() if pa.types.is_timestamp(kind) and kind.tz]
+        if zoned:
+            types.update(dict.fromkeys(self._not_in_utc(zoned), pa.string()))
         return types
+
+    def _not_in_utc(self, names: list[str]) -> list[str]:
+        """Say which times are written in other zones: Arrow would forget what clocks showed."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        batch = next(self._read(self._reader({name: pa.string() for name in names}, names)))
+        ends = [pc.match_substring_regex(array, _IN_UTC) for array in batch.columns]
+        return [n for n, end in zip(names, ends, strict=True) if pc.any(pc.invert(end)).as_py()]
 
     def _survey(self) -> dict[str, Any]:
         """Read everything as text and find the first type that fits all values of a column."""

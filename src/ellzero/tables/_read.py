@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -82,6 +82,7 @@ def read_table(
     drop: Collection[str] = (),
     only: Collection[str] | None = None,
     text: Collection[str] = (),
+    day_first: Mapping[str, bool] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Table:
     """Read a table in batches, into one float64 or int32 array per column.
@@ -99,7 +100,10 @@ def read_table(
     only : collection of str, default=None
         The columns to read, as far as they are there; None reads all.
     text : collection of str
-        Columns that are texts, even if they hold numbers, with any number of levels.
+        Columns that are texts, even if they hold numbers or dates, with any number of levels.
+    day_first : mapping from str to bool, default=None
+        Whether the day comes before the month, for columns of texts like 01/02/2012. Of others it
+        is known only if a day past the 12th tells; if none does, they stay texts.
     progress : callable, default=None
         Called with the number of rows read so far.
 
@@ -109,7 +113,9 @@ def read_table(
         The columns.
     """
     with open_source(path) as source:
-        return _read(source, options or ReadOptions(), drop, only, frozenset(text), progress)
+        return _read(
+            source, options or ReadOptions(), drop, only, frozenset(text), day_first or {}, progress
+        )
 
 
 def _read(
@@ -118,6 +124,7 @@ def _read(
     drop: Collection[str],
     only: Collection[str] | None,
     text: frozenset[str],
+    day_first: Mapping[str, bool],
     progress: Callable[[int], None] | None,
 ) -> Table:
     # Sets and dicts throughout: a table may have a hundred thousand columns.
@@ -136,7 +143,7 @@ def _read(
     if only is None and not kept:
         raise DataError(f"{source} has no columns.")
     for types in attempts:
-        gathered = _gather(source, types, kept, text, progress)
+        gathered = _gather(source, types, kept, text, day_first, progress)
         if gathered is not None:
             break
     else:
@@ -248,12 +255,16 @@ def _gather(
     attempt: _Attempt,
     kept: list[str],
     text: Collection[str],
+    day_first: Mapping[str, bool],
     progress: Callable[[int], None] | None,
 ) -> tuple[dict[str, Column], int] | None:
     """Read all batches; None if a column turns out to be of another type."""
     import pyarrow as pa
 
-    gatherers = [_gatherer(source, name, attempt.types[name], name in text) for name in kept]
+    gatherers = [
+        _gatherer(source, name, attempt.types[name], name in text, day_first.get(name))
+        for name in kept
+    ]
     n_rows = 0
     try:
         for batch in attempt.batches(kept):
@@ -278,12 +289,14 @@ def _gather(
     return {gatherer.name: gatherer.finish() for gatherer in gatherers}, n_rows
 
 
-def _gatherer(source: Source, name: str, kind: Any, as_text: bool) -> Gatherer:
+def _gatherer(
+    source: Source, name: str, kind: Any, as_text: bool, day_first: bool | None
+) -> Gatherer:
     import pyarrow as pa
 
     is_ = pa.types
     if is_.is_dictionary(kind) or is_.is_string(kind) or is_.is_large_string(kind) or as_text:
-        return Gatherer(name, "text", as_text)
+        return Gatherer(name, "text", as_text, day_first)
     if is_.is_integer(kind) or is_.is_floating(kind) or is_.is_boolean(kind):
         return Gatherer(name, "number", False)
     if is_.is_null(kind) or is_.is_decimal(kind):
