@@ -45,12 +45,21 @@ class Console:
         if not self.quiet:
             print(f"Note: {clean(text, 1000)}", file=sys.stderr)
 
-    def table(self, headers: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> None:
-        """Print a table whose first ``left`` columns are texts and the others numbers."""
+    def table(
+        self,
+        headers: Sequence[str],
+        rows: Sequence[Sequence[str]],
+        left: int = 1,
+        longest: int = 60,
+    ) -> None:
+        """Print a table whose first ``left`` columns are texts and the others numbers.
+
+        Texts of more than ``longest`` letters are cut.
+        """
         if self.quiet:
             return
         headers = [clean(header) for header in headers]
-        cells = [[clean(cell) for cell in row] for row in rows]
+        cells = [[clean(cell, longest) for cell in row] for row in rows]
         if self._fancy:
             self._fancy_table(headers, cells, left)
         else:

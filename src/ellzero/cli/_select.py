@@ -107,7 +107,7 @@ def show_columns(console: Console, data: Any) -> None:
         ["column", "kind", "use", "details", "missing"],
         [
             [
-                r.name,
+                clean(r.name),
                 r.kind,
                 r.use,
                 in_options(r.details),
@@ -116,6 +116,7 @@ def show_columns(console: Console, data: Any) -> None:
             for r in shown
         ],
         left=4,
+        longest=160,
     )
     if len(shown) < len(data.remarks):
         console.say(f"... and {len(data.remarks) - len(shown)} more")
