@@ -6,7 +6,16 @@ import pytest
 from ellzero.selection import load_model, save_model
 from ellzero.selection._linear_model import LinearModel
 from ellzero.selection._model_file import _checksum
-from ellzero.tables import DataError, Feature, NumberColumn, Table, TextColumn
+from ellzero.tables import (
+    DataError,
+    DateColumn,
+    DatePart,
+    Feature,
+    NumberColumn,
+    Pool,
+    Table,
+    TextColumn,
+)
 
 
 @pytest.fixture
@@ -31,6 +40,131 @@ def model():
 def test_round_trip(tmp_path, model):
     save_model(model, tmp_path / "m.json")
     assert load_model(tmp_path / "m.json") == model
+
+
+@pytest.fixture
+def rich():
+    """A model with pooled levels, and with parts of dates."""
+    return LinearModel(
+        target="y",
+        intercept=1.0,
+        features=(
+            Feature("c=other", "level", "c", "other"),
+            Feature("d year", "number", "d year"),
+            Feature("d month=Mar", "level", "d month", "Mar"),
+        ),
+        coefficients=(10.0, 0.5, 100.0),
+        means=(0.0, 0.0, 0.0),
+        fills=False,
+        levels={"c": ["a", "b", "other"], "d month": ["Jan", "Mar", "other"]},
+        facts={},
+        pools={"c": Pool("other", ("r", "s")), "d month": Pool("other", ("May",))},
+        parts={"d year": DatePart("d", "year"), "d month": DatePart("d", "month", True)},
+    )
+
+
+def test_round_trip_of_pools_and_parts(tmp_path, rich):
+    save_model(rich, tmp_path / "m.json")
+    assert load_model(tmp_path / "m.json") == rich
+    assert rich.columns == ["c", "d"]
+    assert rich.texts == ["c"]
+    assert rich.day_first == {"d": True}
+
+
+def rows(levels, dates):
+    values = np.array(dates, dtype="datetime64[s]")
+    seconds = np.where(np.isnat(values), np.nan, values.astype(np.int64).astype(float))
+    names = sorted(set(levels))
+    codes = np.array([names.index(level) for level in levels], dtype=np.int32)
+    columns = {"c": TextColumn("c", codes, names), "d": DateColumn("d", seconds)}
+    return Table(columns, len(levels), "t", "")
+
+
+def test_rare_and_unseen_levels_are_predicted_as_other(rich):
+    table = rows(
+        ["a", "r", "new", "other"], ["2000-01-05", "2000-03-05", "2001-05-05", "2002-07-05"]
+    )
+    words = "column 'c' has levels that the model has not seen: 'new' in 1 rows, taken as 'other'"
+    assert rich.pooled_levels(table) == [words]  # of r it knows
+    predicted, said = rich.predict_checked(table, lenient=False)
+    np.testing.assert_array_equal(predicted, [1001, 1111, 1011.5, 1012])
+    assert said == []
+    assert table.columns["c"].levels == ["a", "new", "other", "r"]  # it is the caller's
+    assert list(table.columns) == ["c", "d"]
+
+
+def test_without_a_pool_unseen_levels_are_an_error_as_ever(rich, model):
+    table = rows(["a", "r"], ["2000-01-05", "NaT"])
+    with pytest.raises(DataError, match=r"t: column 'd' has 1 missing values\. With lenient"):
+        rich.predict_checked(table, lenient=False)
+    alone = LinearModel("y", 0.0, model.features[1:2], (1.0,), (0.0,), False, model.levels, {})
+    with pytest.raises(DataError, match="has not seen: 'a', 'r' in 2 rows"):
+        alone.predict_checked(table, lenient=False)
+    assert alone.pooled_levels(table) == []
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (TextColumn("d", np.zeros(1, dtype=np.int32), ["soon"]), r"now \(such as 'soon'\)\. Dates"),
+        (
+            TextColumn("d", np.zeros(1, dtype=np.int32), ["1"], "dates, some"),
+            r"now \(dates, some\)",
+        ),
+        (NumberColumn("d", np.ones(1)), r"but does not now\. Dates are known as 2012-01-31"),
+        (DateColumn("d", np.ones(1), calendar=False), "held dates when the model was fitted"),
+        (NumberColumn("d", np.full(1, np.nan)), "column 'd' has 1 missing values"),
+    ],
+)
+def test_dates_that_are_none_any_more(rich, column, words):
+    table = rows(["a"], ["2000-01-05"])
+    table.columns["d"] = column
+    with pytest.raises(DataError, match=words):
+        rich.predict_checked(table, lenient=False)
+
+
+def test_a_model_of_version_1_is_read(tmp_path, model):
+    path = tmp_path / "m.json"
+    save_model(model, path)
+    content = json.loads(path.read_text(encoding="utf-8"))
+    assert content.pop("pools") == content.pop("parts") == {}
+    content["version"] = 1
+    content["sha256"] = _checksum({k: v for k, v in content.items() if k != "sha256"})
+    path.write_text(json.dumps(content))
+    assert load_model(path) == model
+    content["pools"] = {}
+    content["sha256"] = _checksum({k: v for k, v in content.items() if k != "sha256"})
+    path.write_text(json.dumps(content))
+    with pytest.raises(DataError, match="fields are not those"):
+        load_model(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (["pools"], [], "pools must be a table"),
+        (["pools", "c"], {}, "the pooled levels of 'c' are incomplete"),
+        (["pools", "c", "rare"], [1], "the pooled levels of 'c' must be texts"),
+        (["pools", "c", "level"], "none", "'c' has no level 'none'"),
+        (["pools", "q"], {"level": "other", "rare": []}, "'q' has no level 'other'"),
+        (["parts"], None, "parts must be a table"),
+        (["parts", "d year"], [], "the date of 'd year' is incomplete"),
+        (["parts", "d year", "column"], 1, "the column of a date must be a text"),
+        (["parts", "d year", "column"], "d month", "is made of a date"),
+        (["parts", "d year", "part"], "hour", "'d year' is no part of a date"),
+        (["parts", "d year", "part"], [], "'d year' is no part of a date"),
+        (["parts", "d month", "day_first"], "yes", "must be true, false or null"),
+    ],
+)
+def test_pools_and_parts_are_checked(tmp_path, rich, path, value, words):
+    file = tmp_path / "m.json"
+    save_model(rich, file)
+    content = json.loads(file.read_text(encoding="utf-8"))
+    change(content, path, value)
+    content["sha256"] = _checksum({k: v for k, v in content.items() if k != "sha256"})
+    file.write_text(json.dumps(content))
+    with pytest.raises(DataError, match=words):
+        load_model(file)
 
 
 def test_prediction(model):
@@ -71,8 +205,8 @@ def test_every_edit_is_noticed(tmp_path, model):
     path.write_text(text.replace("ellzero-model", "other"), encoding="utf-8")
     with pytest.raises(DataError, match="is not a model saved by ellzero"):
         load_model(path)
-    path.write_text(text.replace('"version": 1', '"version": 2'), encoding="utf-8")
-    with pytest.raises(DataError, match="version 2; this ellzero reads version 1"):
+    path.write_text(text.replace('"version": 2', '"version": 3'), encoding="utf-8")
+    with pytest.raises(DataError, match="version 3; this ellzero reads versions 1 to 2"):
         load_model(path)
 
 

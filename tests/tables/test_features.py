@@ -31,7 +31,7 @@ def table_of(**columns):
 
 
 def plan_of(table, missing="error", interactions=False, **judging):
-    return make_plan(table, judge_columns(table, {}, **judging), missing, interactions)
+    return make_plan(table, judge_columns(table, {}, rare=1, **judging), missing, interactions)
 
 
 def test_levels_and_their_reference():
@@ -125,11 +125,14 @@ def test_what_columns_are_taken_for():
     assert remarks["fixed"].details == remarks["same"].details == "constant"
     assert "no values" in remarks["nothing"].details
     assert "identifier" in remarks["name"].details
-    assert remarks["comma"].use == "predictor"
+    assert remarks["comma"].details == (
+        "text of 20 levels, all of fewer than 5 rows: numbers with a decimal comma? (decimal=',')"
+    )
     assert remarks["x"].use == "target"
     assert remarks["day"].kind == "date"
     assert "name it in time to order rows" in remarks["day"].details
-    kept = {r.name: r for r in judge_columns(table, {}, keep=["row"], categorical=["name"])}
+    kept = judge_columns(table, {}, keep=["row"], categorical=["name"], rare=1)
+    kept = {r.name: r for r in kept}
     assert kept["row"].use == kept["name"].use == "predictor"
     with pytest.raises(DataError, match="which keep names"):
         judge_columns(table, {}, keep=["none"])
@@ -139,7 +142,7 @@ def test_what_columns_are_taken_for():
 
 def test_too_many_levels_are_used_only_if_asked_for():
     table = table_of(c=[f"l{i % 150}" for i in range(300)], x=np.arange(300) % 7)
-    (remark, _) = judge_columns(table, {})
+    (remark, _) = judge_columns(table, {}, rare=1)
     assert remark.details == "text of 150 levels: name it in categorical to use it"
     assert len(plan_of(table, categorical=["c"]).features) == 150
 

@@ -96,6 +96,21 @@ def table_options(command: _Command) -> _Command:
                 "--keep", **many, help="Use this column, even if it looks like an identifier."
             ),
             click.option(
+                "--rare",
+                type=click.IntRange(0),
+                metavar="N",
+                help="Pool levels of categories that have fewer than N rows; 0 pools none.  "
+                "[default: 5, or 1% of the rows if that is more]",
+            ),
+            click.option(
+                "--dates",
+                type=click.Choice(["leave", "parts"]),
+                default="leave",
+                show_default=True,
+                help="What to do with dates: leave them out, or use their parts: year, month and "
+                "weekday.",
+            ),
+            click.option(
                 "--interactions",
                 is_flag=True,
                 help="Add squares, a^2, and products, a:b, of deviations from the means.",

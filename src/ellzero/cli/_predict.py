@@ -44,10 +44,15 @@ def command(
     linear = load_model(model)
     wanted = {*linear.columns, linear.target}
     with console.progress(f"Reading {table}"):
-        read = read_table(table, reading, only=wanted, text=linear.texts)
+        read = read_table(
+            table, reading, only=wanted, text=linear.texts, day_first=linear.day_first
+        )
+    taken = linear.pooled_levels(read)
     predicted, words = linear.predict_checked(read, lenient=lenient)
     if read.unread:
         console.note(f"columns that the model does not use: {listed(read.unread)}.")
+    for word in taken:
+        console.note(f"{word}.")
     for word in words:
         console.note(f"{word}: no prediction there.")
     lines = ["prediction", *("" if np.isnan(v) else repr(float(v)) for v in predicted)]

@@ -188,9 +188,13 @@ def _order(column: Any) -> tuple[Any, list[str]]:
     """Return the order of the rows in time, and their labels."""
     import numpy as np
 
-    from ellzero.tables import DataError, DateColumn, ValueColumn
+    from ellzero.tables import DataError, DateColumn, TextColumn, ValueColumn
     from ellzero.tables._columns import number_text
+    from ellzero.tables._dates import DATE_FORMATS
 
+    if isinstance(column, TextColumn):
+        held = column.undated or "text, not dates or numbers"
+        raise DataError(f"--time: column {column.name!r} holds ", held, f". {DATE_FORMATS}.")
     if not isinstance(column, ValueColumn) or column.n_missing:
         raise DataError(f"--time: column {column.name!r} must hold a date or a number in each row.")
     order = np.argsort(column.values, kind="stable")

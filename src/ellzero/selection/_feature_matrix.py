@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -88,7 +88,8 @@ def make_feature_matrix(
         X, means = X[:, : len(kept)], means[kept]
         notes = _say_repeats(features, repeats)
         plan = replace(plan, features=features.keep(kept))
-    forced = resolve_forced(settings.force, plan.features.features)
+    dates = {name: part.column for name, part in plan.parts.items()}
+    forced = resolve_forced(settings.force, plan.features.features, dates)
     return FeatureMatrix(X, means, plan, forced, notes)
 
 
@@ -120,8 +121,13 @@ def _check_memory(n: int, p: int) -> None:
         )
 
 
-def resolve_forced(names: tuple[str, ...], features: Sequence[Feature]) -> NDArray[np.int64]:
-    """Find features by their own name, or all that are made of a column."""
+def resolve_forced(
+    names: tuple[str, ...], features: Sequence[Feature], dates: Mapping[str, str] | None = None
+) -> NDArray[np.int64]:
+    """Find features by their own name, or all that are made of a column, or of a date's parts.
+
+    ``dates`` has the column of dates that a part, a column itself, is made of.
+    """
     if not names:
         return np.empty(0, dtype=np.int64)
     by_name, by_column = defaultdict(list), defaultdict(list)
@@ -129,6 +135,8 @@ def resolve_forced(names: tuple[str, ...], features: Sequence[Feature]) -> NDArr
         by_name[feature.name].append(j)
         if feature.kind in ("number", "level"):
             by_column[feature.column].append(j)
+            if dates and feature.column in dates:
+                by_column[dates[feature.column]].append(j)
     forced: list[int] = []
     for name in names:
         found = by_name.get(name) or by_column.get(name)

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ellzero._messages import Argument, Message
-from ellzero.tables import DataError, Feature, Features, NumberColumn, Plan, Table, TextColumn
+from ellzero.tables import (
+    Column,
+    DataError,
+    DateColumn,
+    DatePart,
+    Feature,
+    Features,
+    NumberColumn,
+    Plan,
+    Pool,
+    Table,
+    TextColumn,
+)
+from ellzero.tables._date_parts import make_part
+from ellzero.tables._dates import DATE_FORMATS
 from ellzero.tables._errors import listed
+from ellzero.tables._levels import pool_unknown
 
 __all__ = ["LinearModel", "make_linear_model"]
 
@@ -41,6 +57,11 @@ class LinearModel:
         The levels of each category that were seen.
     facts : dict
         What is known about the fit, for people to read.
+    pools : dict of Pool
+        For categories with levels that count as one: which these were. Levels that were never seen
+        count as them.
+    parts : dict of DatePart
+        What is made of dates, by the name that it has as a column.
     """
 
     target: str
@@ -51,16 +72,37 @@ class LinearModel:
     fills: bool
     levels: dict[str, list[str]]
     facts: dict[str, Any]
+    pools: dict[str, Pool] = field(default_factory=dict)
+    parts: dict[str, DatePart] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
         """The columns that it needs."""
-        return list(dict.fromkeys(f.column for f in self.features if f.kind != "product"))
+        return list(dict.fromkeys(map(self._source, self._made)))
 
     @property
     def texts(self) -> list[str]:
         """The columns that it reads as texts."""
-        return list(dict.fromkeys(f.column for f in self.features if f.kind == "level"))
+        categories = self._categories
+        return [name for name in self._made if name in categories and name not in self.parts]
+
+    @property
+    def day_first(self) -> dict[str, bool]:
+        """For columns of dates like 01/02/2012: whether the day came first."""
+        told = {part.column: part.day_first for part in self.parts.values()}
+        return {name: first for name, first in told.items() if first is not None}
+
+    @property
+    def _made(self) -> list[str]:
+        """The columns that features are made of: those of a table, and parts of its dates."""
+        return list(dict.fromkeys(f.column for f in self.features if f.kind != "product"))
+
+    @property
+    def _categories(self) -> set[str]:
+        return {f.column for f in self.features if f.kind == "level"}
+
+    def _source(self, name: str) -> str:
+        return self.parts[name].column if name in self.parts else name
 
     def predict(self, table: Table) -> _Floats:
         """Predict the target for rows that have been checked.
@@ -82,6 +124,7 @@ class LinearModel:
 
         Also returns sentences about such rows.
         """
+        table = _own(table)
         bad, words = self.check(table, lenient=lenient)
         predicted = self.predict(table)
         too_large = np.isnan(predicted) & ~bad
@@ -100,56 +143,109 @@ class LinearModel:
     def check(self, table: Table, *, lenient: bool) -> tuple[NDArray[np.bool_], list[str]]:
         """Find the rows that can't be predicted: an unseen level, or a missing value.
 
-        Raises unless ``lenient``; else returns which they are, and sentences about them.
+        The columns of the table become what the model was fitted on: categories, rare levels
+        pooled, and dates taken apart. Raises unless ``lenient``; else returns which they are, and
+        sentences about them.
         """
         absent = [name for name in self.columns if name not in table.columns]
         if absent:
             raise DataError(
                 f"{table.name} lacks the column {listed(absent)}, which the model needs."
             )
+        self._take_dates_apart(table)
         bad = np.zeros(table.n_rows, dtype=bool)
-        words = []
-        texts = frozenset(self.texts)
+        words: dict[str, None] = {}
+        texts = self._categories
         numbers = frozenset(f.column for f in self.features if f.kind == "number")
-        for name in self.columns:
+        for name in self._made:
             column = table.columns[name]
             if name in texts:
-                if isinstance(column, NumberColumn):
-                    column = table.columns[name] = column.as_text()
-                if not isinstance(column, TextColumn):
-                    raise DataError(f"Column {name!r} held categories, but holds dates now.")
-                known = set(self.levels[name])
-                unseen = [
-                    code for code, level in enumerate(column.levels or []) if level not in known
-                ]
-                rows = np.isin(column.codes, unseen) if unseen else np.zeros(0, dtype=bool)
-                if rows.any():
-                    found = listed([(column.levels or [])[code] for code in unseen])
-                    words.append(
-                        f"column {name!r} has levels that the model has not seen: {found} in "
-                        f"{int(rows.sum()):,} rows"
-                    )
+                column = self._as_category(table, name)
+                rows, unseen = self._unseen(name, column)
+                if unseen and name in self.pools:
+                    pool = self.pools[name].level
+                    column = pool_unknown(column, self.levels[name], pool)
+                    table.columns[name] = column
+                elif unseen:
+                    words[_say_unseen(name, rows, unseen)] = None
                     bad |= rows
             elif not isinstance(column, NumberColumn) and name in numbers:
-                levels = _levels(column)
-                example = f" (such as {levels[0]!r})" if levels else ""
                 raise DataError(
                     f"Column {name!r} held numbers when the model was fitted, but does not "
-                    f"now{example}."
+                    f"now{_example(column)}."
                 )
             elif isinstance(column, NumberColumn) and np.isinf(column.values).any():
-                words.append(f"column {name!r} has infinite values")
+                words[f"column {name!r} has infinite values"] = None
                 bad |= np.isinf(column.values)
             if column.n_missing and not self.fills:
-                words.append(f"column {name!r} has {column.n_missing:,} missing values")
+                source = self._source(name)
+                words[f"column {source!r} has {column.n_missing:,} missing values"] = None
                 bad |= column.missing
         if words and not lenient:
-            raise DataError(f"{table.name}: {'; '.join(words[:5])}. ", _LENIENT)
-        return bad, words
+            raise DataError(f"{table.name}: {'; '.join(list(words)[:5])}. ", _LENIENT)
+        return bad, list(words)
+
+    def pooled_levels(self, table: Table) -> list[str]:
+        """Say which levels the model has never seen, but predicts like its rare ones."""
+        table, words = _own(table), []
+        for name, pool in self.pools.items():
+            if name in table.columns and name not in self.parts:
+                column = self._as_category(table, name)
+                rows, unseen = self._unseen(name, column, pool.rare)
+                if unseen:
+                    words.append(f"{_say_unseen(name, rows, unseen)}, taken as {pool.level!r}")
+        return words
+
+    def _take_dates_apart(self, table: Table) -> None:
+        for name, part in self.parts.items():
+            dates = table.columns[part.column]
+            if dates.n_missing == table.n_rows:  # whatever else an empty column was taken for
+                dates = DateColumn(part.column, np.full(table.n_rows, np.nan))
+            if not isinstance(dates, DateColumn) or not dates.calendar:
+                undated = dates.undated if isinstance(dates, TextColumn) else ""
+                raise DataError(
+                    f"Column {part.column!r} held dates when the model was fitted, but does not "
+                    "now",
+                    Message(" (", undated, ")") if undated else _example(dates),
+                    f". {DATE_FORMATS}.",
+                )
+            table.columns[name] = make_part(dates, part.part, name)
+
+    def _as_category(self, table: Table, name: str) -> TextColumn:
+        column = table.columns[name]
+        if isinstance(column, NumberColumn):
+            column = table.columns[name] = column.as_text()
+        if not isinstance(column, TextColumn):
+            raise DataError(f"Column {name!r} held categories, but holds dates now.")
+        return column
+
+    def _unseen(
+        self, name: str, column: TextColumn, rare: Sequence[str] = ()
+    ) -> tuple[NDArray[np.bool_], list[str]]:
+        """Find the levels that the model has not seen, and the rows that have them."""
+        known = {*self.levels[name], *rare}
+        levels = column.levels or []
+        codes = [code for code, level in enumerate(levels) if level not in known]
+        rows = np.isin(column.codes, codes) if codes else np.zeros(len(column.codes), dtype=bool)
+        used = set(np.unique(column.codes[rows]).tolist())
+        return rows, [levels[code] for code in codes if code in used]
 
 
-def _levels(column: Any) -> list[str] | None:
-    return column.levels if isinstance(column, TextColumn) else None
+def _own(table: Table) -> Table:
+    """Return a table whose columns may be replaced: the caller's stays as it is."""
+    return replace(table, columns=dict(table.columns))
+
+
+def _say_unseen(name: str, rows: NDArray[np.bool_], unseen: list[str]) -> str:
+    return (
+        f"column {name!r} has levels that the model has not seen: {listed(unseen)} in "
+        f"{int(rows.sum()):,} rows"
+    )
+
+
+def _example(column: Column) -> str:
+    levels = column.levels if isinstance(column, TextColumn) else None
+    return f" (such as {levels[0]!r})" if levels else ""
 
 
 def make_linear_model(
@@ -171,6 +267,7 @@ def make_linear_model(
     )
     chosen = set(support.tolist())
     texts = {f.column for f in features if f.kind == "level"}
+    made = {f.column for f in features}
     return LinearModel(
         target=target,
         intercept=intercept,
@@ -180,4 +277,6 @@ def make_linear_model(
         fills=plan.missing in ("mean", "indicator"),
         levels={name: levels for name, levels in plan.levels.items() if name in texts},
         facts=facts,
+        pools={name: pool for name, pool in plan.pools.items() if name in texts},
+        parts={name: part for name, part in plan.parts.items() if name in made},
     )

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from ellzero.selection._linear_model import LinearModel
-from ellzero.tables import DataError, Feature, write_aside
+from ellzero.tables import DataError, DatePart, Feature, Pool, write_aside
+from ellzero.tables._date_parts import PARTS
 from ellzero.tables._source import read_limited
 
 __all__ = ["load_model", "save_model"]
 
 _FORMAT = "ellzero-model"
-_VERSION = 1
+_VERSION = 2
 _MOST_BYTES = 100_000_000
 _KEYS = {
     "format",
@@ -30,9 +31,13 @@ _KEYS = {
     "fills_missing",
     "features",
     "levels",
+    "pools",
+    "parts",
     "fit",
     "sha256",
 }
+# What version 1 did not have: no levels were pooled then, and no dates taken apart.
+_NEW_KEYS = {"pools", "parts"}
 _FEATURE_KEYS = {"name", "kind", "column", "level", "factors", "coefficient", "mean"}
 _KINDS = {"number", "level", "missing", "product"}
 
@@ -76,6 +81,14 @@ def model_text(model: LinearModel) -> str:
             )
         ],
         "levels": model.levels,
+        "pools": {
+            name: {"level": pool.level, "rare": list(pool.rare)}
+            for name, pool in model.pools.items()
+        },
+        "parts": {
+            name: {"column": part.column, "part": part.part, "day_first": part.day_first}
+            for name, part in model.parts.items()
+        },
         "fit": model.facts,
     }
     content["sha256"] = _checksum(content)
@@ -111,10 +124,10 @@ def load_model(path: Path) -> LinearModel:
         ) from None
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise DataError(f"{path} is not a model saved by ellzero.")
-    if content.get("version") != _VERSION:
+    if content.get("version") not in (1, _VERSION):
         raise DataError(
             f"{path} is a saved model of version {content.get('version')!r}; this ellzero reads "
-            f"version {_VERSION}."
+            f"versions 1 to {_VERSION}."
         )
     given = content.get("sha256")
     if given != _checksum({key: value for key, value in content.items() if key != "sha256"}):
@@ -155,7 +168,8 @@ def _text(value: Any, what: str) -> str:
 
 
 def _read(content: dict[str, Any]) -> LinearModel:
-    _require(set(content) == _KEYS, "its fields are not those of a model")
+    keys = _KEYS if content["version"] == _VERSION else _KEYS - _NEW_KEYS
+    _require(set(content) == keys, "its fields are not those of a model")
     _require(isinstance(content["fills_missing"], bool), "fills_missing must be true or false")
     _require(isinstance(content["features"], list), "features must be a list")
     _require(isinstance(content["levels"], dict), "levels must be a table")
@@ -176,6 +190,8 @@ def _read(content: dict[str, Any]) -> LinearModel:
         valid = isinstance(levels, list) and all(isinstance(level, str) for level in levels)
         _require(valid, f"the levels of {name!r} must be texts")
         known[name] = frozenset(levels)
+    pools = _read_pools(content.get("pools", {}), known)
+    parts = _read_parts(content.get("parts", {}))
     for feature in features:
         if feature.kind == "level":
             found = feature.level in known.get(feature.column, ())
@@ -189,7 +205,39 @@ def _read(content: dict[str, Any]) -> LinearModel:
         fills=content["fills_missing"],
         levels=content["levels"],
         facts=content["fit"],
+        pools=pools,
+        parts=parts,
     )
+
+
+def _read_pools(content: Any, known: dict[str, frozenset[str]]) -> dict[str, Pool]:
+    _require(isinstance(content, dict), "pools must be a table")
+    pools = {}
+    for name, entry in content.items():
+        whole = isinstance(entry, dict) and set(entry) == {"level", "rare"}
+        _require(whole, f"the pooled levels of {name!r} are incomplete")
+        rare = entry["rare"]
+        valid = isinstance(rare, list) and all(isinstance(level, str) for level in rare)
+        _require(valid, f"the pooled levels of {name!r} must be texts")
+        level = _text(entry["level"], "a pooled level")
+        _require(level in known.get(name, ()), f"{name!r} has no level {level!r}")
+        pools[name] = Pool(level, tuple(rare))
+    return pools
+
+
+def _read_parts(content: Any) -> dict[str, DatePart]:
+    _require(isinstance(content, dict), "parts must be a table")
+    parts = {}
+    for name, entry in content.items():
+        whole = isinstance(entry, dict) and set(entry) == {"column", "part", "day_first"}
+        _require(whole, f"the date of {name!r} is incomplete")
+        column, day_first = _text(entry["column"], "the column of a date"), entry["day_first"]
+        _require(column not in content, f"the date of {name!r} is made of a date")
+        _require(entry["part"] in PARTS, f"{name!r} is no part of a date")
+        fine = day_first is None or isinstance(day_first, bool)
+        _require(fine, f"day_first of {name!r} must be true, false or null")
+        parts[name] = DatePart(column, entry["part"], day_first)
+    return parts
 
 
 def _read_feature(entry: dict[str, Any], place: int, before: list[Feature]) -> Feature:

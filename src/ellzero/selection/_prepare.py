@@ -21,9 +21,11 @@ from ellzero.tables import (
     Table,
     TextColumn,
     ValueColumn,
+    encode_columns,
     judge_columns,
     make_plan,
 )
+from ellzero.tables._dates import DATE_FORMATS
 from ellzero.tables._errors import listed
 
 __all__ = ["PreparedTable", "prepare"]
@@ -88,16 +90,22 @@ def prepare(table: Table, settings: Settings) -> PreparedTable:
     PreparedTable
         What a search needs.
     """
+    if settings.rare is not None and settings.rare < 0:
+        raise DataError(Argument("rare"), " must be a whole number from 0 up.")
+    if settings.dates not in ("leave", "parts"):
+        raise DataError(Argument("dates"), " must be 'leave' or 'parts'.")
     _check_roles(table, settings)
     table = replace(table, columns=dict(table.columns))  # some become texts, in ours only
     keep = (*settings.keep, *(name for name in settings.force if name in table.columns))
-    remarks = judge_columns(table, settings.roles, categorical=settings.categorical, keep=keep)
-    forced = frozenset(settings.force)
-    for remark in remarks:
-        if remark.use == "left out" and remark.name in forced:
-            raise DataError(
-                Argument("force"), f": column {remark.name!r} can't be used: ", remark.details, "."
-            )
+    remarks = judge_columns(
+        table,
+        settings.roles,
+        categorical=settings.categorical,
+        keep=keep,
+        rare=settings.rare,
+        dates=settings.dates,
+    )
+    _check_forced(remarks, settings)
     n_read = table.n_rows
     table, notes = _without_gaps(table, remarks, settings)
     y = read_target(table.columns[settings.target])
@@ -107,9 +115,12 @@ def prepare(table: Table, settings: Settings) -> PreparedTable:
     groups = _groups(table.columns[settings.groups]) if settings.groups else None
     times = _times(table.columns[settings.time]) if settings.time else None
     _check_infinite(table, remarks)
-    plan = make_plan(table, remarks, settings.missing, settings.interactions)
-    used = [remark.name for remark in remarks if remark.use == "predictor"]
-    table = replace(table, columns={name: table.columns[name] for name in used})
+    # Of all these rows, whether fitted on or held out: levels say nothing of the target.
+    encoding = encode_columns(table, remarks, rare=settings.rare, dates=settings.dates)
+    remarks = encoding.remarks
+    _check_forced(remarks, settings)
+    plan = make_plan(table, remarks, settings.missing, settings.interactions, encoding)
+    table = replace(table, columns={name: table.columns[name] for name in encoding.predictors})
     held_out = None
     if settings.test_share > 0:
         train, test = hold_out(settings.test_share, len(y), groups, times, settings.seed)
@@ -149,6 +160,15 @@ def _check_roles(table: Table, settings: Settings) -> None:
     twice = [name for name in dict.fromkeys(roles) if roles.count(name) > 1]
     if twice:
         raise DataError(f"Column {twice[0]!r} can't have two roles.")
+
+
+def _check_forced(remarks: Sequence[Remark], settings: Settings) -> None:
+    forced = frozenset(settings.force)
+    for remark in remarks:
+        if remark.use == "left out" and remark.name in forced:
+            raise DataError(
+                Argument("force"), f": column {remark.name!r} can't be used: ", remark.details, "."
+            )
 
 
 def _without_gaps(
@@ -218,8 +238,12 @@ def _groups(column: Column) -> NDArray[np.int64]:
 
 def _times(column: Column) -> _Floats:
     if isinstance(column, TextColumn):
+        example = f" (such as {column.levels[0]!r})" if column.levels else ""
         raise DataError(
-            Argument("time"), f": column {column.name!r} holds text, not dates or numbers."
+            Argument("time"),
+            f": column {column.name!r} holds ",
+            column.undated or f"text, not dates or numbers{example}",
+            f". {DATE_FORMATS}.",
         )
     assert isinstance(column, ValueColumn)
     return column.values.copy()

@@ -40,6 +40,11 @@ class Settings:
         A column whose values stay together in folds, or whose order folds respect.
     categorical, keep : tuple of str
         Columns to encode as categories; columns to use although they look like identifiers.
+    rare : int or None
+        Levels of categories of fewer rows than this are pooled; None means 5, or 1% of the rows if
+        that is more.
+    dates : {"leave", "parts"}
+        Whether the year, month and weekday of dates are used.
     missing : {"error", "drop", "mean", "indicator"}
         What to do about missing values.
     test_share : float
@@ -65,6 +70,8 @@ class Settings:
     time: str | None = None
     categorical: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
+    rare: int | None = None
+    dates: str = "leave"
     missing: str = "error"
     test_share: float = 0.0
     posterior: bool = False

@@ -11,15 +11,14 @@ import numpy as np
 from ellzero._messages import Argument, Message
 from ellzero.tables._columns import Column, DateColumn, NumberColumn, TextColumn, ValueColumn
 from ellzero.tables._errors import DataError, listed
+from ellzero.tables._identifiers import names_identifier, numbers_rows, tell_apart
+from ellzero.tables._levels import Pool, least_rows, pool_rare
 from ellzero.tables._read import Table
 
 __all__ = ["Remark", "judge_columns"]
 
 # More levels than this are one-hot encoded only if asked for.
 _MANY_LEVELS = 100
-# With fewer rows, whole numbers that are all different need not be an identifier.
-_FEW_ROWS = 10
-_IDENTIFIER = re.compile(r"(^|[_\W])(id|ids|uuid|guid|index|key|row|rownames?|nr|no)$", re.I)
 
 
 @dataclass(frozen=True)
@@ -53,10 +52,13 @@ def judge_columns(
     *,
     categorical: Collection[str] = (),
     keep: Collection[str] = (),
+    rare: int | None = None,
+    dates: str = "leave",
 ) -> list[Remark]:
     """Say what each column is taken for.
 
-    Dates, identifiers (all different) and constants are left out: they are no predictors.
+    Identifiers, constants and texts of too many levels are left out, and so are dates, unless their
+    parts are asked for.
 
     Parameters
     ----------
@@ -68,6 +70,11 @@ def judge_columns(
         Columns to encode as categories whatever they hold.
     keep : collection of str
         Columns to use even if they look like identifiers.
+    rare : int, default=None
+        Levels of fewer rows than this are rare, and count as one; None means 5, or 1% of the rows
+        if that is more.
+    dates : {"leave", "parts"}, default="leave"
+        Whether the year, the month and the weekday of dates are used.
 
     Returns
     -------
@@ -91,39 +98,45 @@ def judge_columns(
                 f"Column {name!r} holds dates: ", Argument("categorical"), " is for levels."
             )
     levels, kept = frozenset(categorical), frozenset(keep)
+    least = least_rows(rare, table.n_rows)
     return [
-        _judge(column, roles.get(name), name in levels, name in kept)
+        _judge(column, roles.get(name), name in levels, name in kept, least, dates)
         for name, column in table.columns.items()
     ]
 
 
-def _judge(column: Column, role: str | None, categorical: bool, keep: bool) -> Remark:
+def _judge(
+    column: Column, role: str | None, categorical: bool, keep: bool, least: int, dates: str
+) -> Remark:
+    reason = "" if role else _useless(column, categorical, keep, least, dates)
+    if reason:
+        return Remark(column.name, _describe(column)[0], "left out", reason, column.n_missing)
+    if isinstance(column, TextColumn) and not role:
+        details = describe_levels(*pool_rare(column, least))
+        return Remark(column.name, "category", "predictor", details, column.n_missing)
     kind, details = _describe(column)
-    use = role or "predictor"
-    if role is None:
-        reason = _useless(column, categorical, keep)
-        if reason:
-            use, details = "left out", reason
-    return Remark(column.name, kind, use, details, column.n_missing)
+    return Remark(column.name, kind, role or "predictor", details, column.n_missing)
 
 
 def _describe(column: Column) -> tuple[str, str]:
     if isinstance(column, TextColumn):
         if column.levels is None:
             return "text", "more than 10,000 different values"
-        levels = column.levels
-        if not levels:
+        if column.n_missing == len(column.codes):
             return "text", "no values"
-        reference = reference_level(column)
-        return "category", f"{len(levels)} levels, reference {levels[reference]!r}"
+        return "category", describe_levels(column, None)
     assert isinstance(column, ValueColumn)
     values = column.values
     present = values[~np.isnan(values)]
     if isinstance(column, DateColumn):
         if not present.size:
             return "date", "no values"
-        days = [str(np.datetime64(int(end), "s"))[:10] for end in (present.min(), present.max())]
-        return "date", f"{days[0]} to {days[1]}"
+        if not column.calendar:
+            return "date", f"{present.min():.6g} to {present.max():.6g} s"
+        local = column.local[~np.isnan(values)]
+        ends = np.array([local.min(), local.max()]).astype("datetime64[s]")
+        first, last = np.datetime_as_string(ends, unit="D")
+        return "date", f"{first} to {last}"
     if not present.size:
         return "number", "no values"
     return "number", f"{present.min():.6g} to {present.max():.6g}"
@@ -135,23 +148,49 @@ def reference_level(column: TextColumn) -> int:
     return int(np.bincount(codes).argmax())
 
 
-def _useless(column: Column, categorical: bool, keep: bool) -> str:
+def describe_levels(column: TextColumn, pool: Pool | None) -> str:
+    """Say how many levels a category has, and how many more are pooled."""
+    levels = column.levels or []
+    words = f"{len(levels)} levels, reference {levels[reference_level(column)]!r}"
+    if pool is not None:
+        ones = "one" if len(pool.rare) == 1 else "ones"
+        words += f"; {len(pool.rare):,} rare {ones} pooled as {pool.level!r}"
+    return Message(words, "; ", column.undated) if column.undated else words
+
+
+def _useless(column: Column, categorical: bool, keep: bool, least: int, dates: str) -> str:
     """Say why a column can't be a predictor; nothing if it can."""
     if column.n_missing == len(column.missing):
         return "empty: it has no values"
     if isinstance(column, DateColumn):
-        return Message(
-            "a date: name it in ", Argument("time"), " to order rows by it, or make numbers of it"
-        )
+        return "" if dates == "parts" and column.calendar else _useless_date(column)
     if isinstance(column, TextColumn):
-        return _useless_text(column, categorical)
+        return _useless_text(column, categorical, keep, least)
     assert isinstance(column, NumberColumn)
     present = column.values[~column.missing] if column.n_missing else column.values
     if present.min() == present.max():
         return "constant"
-    if not keep and _numbers_rows(column.name, present):
-        return Message("an identifier, it seems: name it in ", Argument("keep"), " to use it")
+    if not keep and numbers_rows(column.name, column.values):
+        repeats = names_identifier(column.name) and np.unique(present).size < present.size
+        return _identifier(_TOGETHER if repeats else "")
     return ""
+
+
+_TOGETHER = Message(Argument("groups"), " to keep its rows together in folds, or in ")
+
+
+def _identifier(other_use: str) -> str:
+    return Message(
+        "an identifier, it seems: name it in ", other_use, Argument("keep"), " to use it"
+    )
+
+
+def _useless_date(column: DateColumn) -> str:
+    order = Message("name it in ", Argument("time"), " to order rows by it, or ")
+    if not column.calendar:
+        return Message("a time of day or a duration: ", order, "make numbers of it")
+    parts = Message("give ", Argument("dates", "parts"), " to use its year, month and weekday")
+    return Message("a date: ", order, parts)
 
 
 def decimal_commas(column: TextColumn) -> bool:
@@ -161,35 +200,42 @@ def decimal_commas(column: TextColumn) -> bool:
     return 2 * numbers > len(levels)
 
 
-def _useless_text(column: TextColumn, categorical: bool) -> str:
-    levels = column.levels
-    if levels is None:
-        return "text of more than 10,000 different values"
-    if len(levels) == 1:
+def _useless_text(column: TextColumn, categorical: bool, keep: bool, least: int) -> str:
+    if column.levels is None:
+        words = "text of more than 10,000 different values"
+        return Message(words, ": ", column.undated or _advice(rare=False))
+    pooled, pool = pool_rare(column, least)
+    n_rare = len(pool.rare) if pool is not None else 0
+    n_pooled = len(pooled.levels or [])
+    n_levels, n_present = n_pooled + n_rare - bool(n_rare), len(column.codes) - column.n_missing
+    if n_levels == 1:
         return "constant"
-    if categorical:
-        return ""
-    n_present = len(column.codes) - column.n_missing
-    comma = Message("; numbers with a decimal comma? (", Argument("decimal", ","), ")")
-    has_commas = decimal_commas(column)
-    if len(levels) == n_present:
-        identifier = "an identifier, it seems (text, all different)"
-        return Message(identifier, comma) if has_commas else identifier
-    if len(levels) > _MANY_LEVELS:
-        use = Message(": name it in ", Argument("categorical"), " to use it")
-        return Message(f"text of {len(levels):,} levels", comma if has_commas else use)
+    hint: str = column.undated
+    if decimal_commas(column):
+        hint = Message("numbers with a decimal comma? (", Argument("decimal", ","), ")")
+    advice = hint or _advice(rare=n_rare == n_levels)
+    if not categorical and not keep:
+        if tell_apart(n_levels, n_present):
+            every = "all different" if n_levels == n_present else f"{n_levels:,} different values"
+            return Message(f"an identifier, it seems (text, {every}): ", advice)
+        if names_identifier(column.name) and n_levels > 2:
+            return _identifier(_TOGETHER)
+    if n_rare == n_levels:
+        return rare_reason(n_levels, least, hint, many=not categorical and n_levels > _MANY_LEVELS)
+    if n_pooled > _MANY_LEVELS and not categorical:
+        return Message(f"text of {n_levels:,} levels: ", advice)
     return ""
 
 
-def _numbers_rows(name: str, present: np.ndarray) -> bool:
-    """Whether whole numbers number the rows: all different, and consecutive or in order."""
-    if present.size < _FEW_ROWS or not np.array_equal(present, np.floor(present)):
-        return False
-    steps = np.diff(present)
-    if np.all(steps == steps[0]) and abs(steps[0]) == 1:
-        return True
-    ordered = bool(np.all(steps > 0) or np.all(steps < 0))
-    if not ordered and np.unique(present).size < present.size:
-        return False
-    in_a_row = present.max() - present.min() == present.size - 1
-    return bool(in_a_row or _IDENTIFIER.search(name))
+def rare_reason(n_levels: int, least: int, hint: str = "", *, many: bool = False) -> str:
+    """Say that all levels of a category are rare, and how to keep them."""
+    words = f"text of {n_levels:,} levels, all of fewer than {least:,} rows: "
+    if hint or many:
+        return Message(words, hint or _advice(rare=True))
+    return Message(words, Argument("rare", 1), " keeps them")
+
+
+def _advice(*, rare: bool) -> Message:
+    """Say how to use a text all the same."""
+    too = Message(" and give ", Argument("rare", 1)) if rare else ""
+    return Message("name it in ", Argument("categorical"), too, " to use it")

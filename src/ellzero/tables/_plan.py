@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
 
 from ellzero.tables._columns import NumberColumn, TextColumn
+from ellzero.tables._date_parts import DatePart
+from ellzero.tables._encode import Encoding
 from ellzero.tables._errors import DataError, listed
 from ellzero.tables._features import Feature, Features
 from ellzero.tables._kinds import Remark, reference_level
+from ellzero.tables._levels import Pool
 from ellzero.tables._read import Table
 
 __all__ = ["Plan", "make_plan"]
@@ -33,6 +36,10 @@ class Plan:
         All levels of each category.
     notes : list of str
         What users should be told.
+    pools : dict of Pool
+        The levels that count as one, for categories that have such.
+    parts : dict of DatePart
+        What is made of dates, by the name of the new column.
     """
 
     features: Features
@@ -40,9 +47,17 @@ class Plan:
     references: dict[str, str]
     levels: dict[str, list[str]]
     notes: list[str]
+    pools: dict[str, Pool] = field(default_factory=dict)
+    parts: dict[str, DatePart] = field(default_factory=dict)
 
 
-def make_plan(table: Table, remarks: Sequence[Remark], missing: str, interactions: bool) -> Plan:
+def make_plan(
+    table: Table,
+    remarks: Sequence[Remark],
+    missing: str,
+    interactions: bool,
+    encoding: Encoding | None = None,
+) -> Plan:
     """Choose the features of a table whose columns have been judged.
 
     Parameters
@@ -55,13 +70,17 @@ def make_plan(table: Table, remarks: Sequence[Remark], missing: str, interaction
         What is done about missing values.
     interactions : bool
         Whether squares and products are added.
+    encoding : Encoding, default=None
+        What was made of its columns; None if they are as they were judged.
 
     Returns
     -------
     Plan
         The features.
     """
-    predictors = [remark.name for remark in remarks if remark.use == "predictor"]
+    if encoding is None:
+        encoding = Encoding([], [r.name for r in remarks if r.use == "predictor"])
+    predictors, parts = encoding.predictors, encoding.parts
     base: list[Feature] = []
     references: dict[str, str] = {}
     all_levels: dict[str, list[str]] = {}
@@ -81,7 +100,9 @@ def make_plan(table: Table, remarks: Sequence[Remark], missing: str, interaction
     gaps = [name for name in predictors if table.columns[name].n_missing]
     indicators: list[Feature] = []
     if missing == "indicator":
-        indicators = [Feature(f"{name} (missing)", "missing", name) for name in gaps]
+        # Parts of a date are missing together.
+        sources = {parts[name].column if name in parts else name: name for name in gaps}
+        indicators = [Feature(f"{name} (missing)", "missing", gap) for name, gap in sources.items()]
     products, notes = _products(table, base) if interactions else ([], [])
     features = _unique([*base, *indicators, *products])
     if not features:
@@ -89,7 +110,15 @@ def make_plan(table: Table, remarks: Sequence[Remark], missing: str, interaction
         reason = f" ({listed(left_out)} left out)" if left_out else ""
         raise DataError(f"{table.name} has no column to choose from{reason}.")
     learns = bool(products) or (missing in ("mean", "indicator") and bool(gaps))
-    return Plan(Features(features, learns), missing, references, all_levels, notes)
+    return Plan(
+        Features(features, learns),
+        missing,
+        references,
+        all_levels,
+        [*encoding.notes, *notes],
+        encoding.pools,
+        parts,
+    )
 
 
 def _products(table: Table, base: list[Feature]) -> tuple[list[Feature], list[str]]:

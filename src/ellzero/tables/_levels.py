@@ -1,0 +1,78 @@
+"""Levels of categories: rare ones are pooled, since an indicator of few rows fits these alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.tables._columns import TextColumn
+
+__all__ = ["Pool", "least_rows", "pool_rare", "pool_unknown"]
+
+_FEWEST = 5
+_SHARE = 0.01
+_NAME = "other"
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Levels of a category that count as one.
+
+    Attributes
+    ----------
+    level : str
+        What they are called together.
+    rare : tuple of str
+        The levels.
+    """
+
+    level: str
+    rare: tuple[str, ...]
+
+
+def least_rows(rare: int | None, n_rows: int) -> int:
+    """Return how many rows a level needs not to be rare."""
+    return max(_FEWEST, math.ceil(_SHARE * n_rows)) if rare is None else rare
+
+
+def pool_rare(column: TextColumn, least: int) -> tuple[TextColumn, Pool | None]:
+    """Pool levels of fewer than ``least`` rows; those without any row are left out.
+
+    The pooled level comes last, and there is none if no level is rare.
+    """
+    levels = column.levels or []
+    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(levels))
+    frequent = [levels[code] for code in np.flatnonzero(counts >= max(least, 1))]
+    rare = tuple(levels[code] for code in np.flatnonzero((counts > 0) & (counts < least)))
+    if not rare:
+        if len(frequent) == len(levels):
+            return column, None
+        return _recode(column, frequent, -1), None
+    pool = Pool(_own_name(frequent), rare)
+    return _recode(column, [*frequent, pool.level], len(frequent)), pool
+
+
+def pool_unknown(column: TextColumn, known: Sequence[str], pool: str) -> TextColumn:
+    """Make all levels one that are not known; ``pool``, which is known, is its name."""
+    return _recode(column, list(known), list(known).index(pool))
+
+
+def _recode(column: TextColumn, levels: list[str], rest: int) -> TextColumn:
+    """Return a text in other levels; ``rest`` is the number of all that are not among them."""
+    place = {level: code for code, level in enumerate(levels)}
+    codes = [place.get(level, rest) for level in column.levels or []]
+    table: NDArray[np.int32] = np.array([*codes, -1], dtype=np.int32)
+    return TextColumn(column.name, table[column.codes], levels, column.undated)
+
+
+def _own_name(taken: Sequence[str]) -> str:
+    folded = {level.casefold() for level in taken}
+    name, count = _NAME, 1
+    while name in folded:
+        name = f"{_NAME} (rare)" if count == 1 else f"{_NAME} (rare {count})"
+        count += 1
+    return name
