@@ -57,7 +57,7 @@ def test_levels_are_not_pooled_if_not_asked_for(visits):
         (["--rare", -1], 2, "-1 is not in the range"),
         (["--dates", "years"], 2, "'years' is not one of 'leave', 'parts'"),
         (["--time", "city"], 1, "--time: column 'city' holds text, not dates or numbers"),
-        (["--time", "city"], 1, "Dates are known as 2012-01-31, 2012/01/31, 31.01.2012, Jan 31"),
+        (["--time", "city"], 1, "dates are known as 2012-01-31, 2012/01/31, 31.01.2012, Jan 31"),
         (["--force", "day"], 1, "give --dates parts to use its year, month and weekday"),
     ],
 )

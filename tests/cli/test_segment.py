@@ -93,7 +93,7 @@ def test_a_short_series_needs_a_price(tmp_path):
         ("a\nx\n", [], 1, "does not hold numbers"),
         ("a\n", [], 1, "has no rows"),
         ("a\ninf\n", [], 1, "has infinite values"),
-        ("a,t\n1,x\n", ["--time", "t"], 1, "holds text, not dates or numbers. Dates are known as"),
+        ("a,t\n1,x\n", ["--time", "t"], 1, "holds text, not dates or numbers; dates are known as"),
         ("a,t\n1,1\n2,\n", ["--time", "t"], 1, "must hold a date or a number"),
         ("a,w\n1,-1\n", ["--weights", "w"], 1, "must hold numbers from 0 up"),
     ],

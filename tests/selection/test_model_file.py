@@ -106,12 +106,12 @@ def test_without_a_pool_unseen_levels_are_an_error_as_ever(rich, model):
 @pytest.mark.parametrize(
     ("column", "words"),
     [
-        (TextColumn("d", np.zeros(1, dtype=np.int32), ["soon"]), r"now \(such as 'soon'\)\. Dates"),
+        (TextColumn("d", np.zeros(1, dtype=np.int32), ["soon"]), r"now \(such as 'soon'\); dates"),
         (
             TextColumn("d", np.zeros(1, dtype=np.int32), ["1"], "dates, some"),
             r"now \(dates, some\)",
         ),
-        (NumberColumn("d", np.ones(1)), r"but does not now\. Dates are known as 2012-01-31"),
+        (NumberColumn("d", np.ones(1)), r"but does not now; dates are known as 2012-01-31"),
         (DateColumn("d", np.ones(1), calendar=False), "held dates when the model was fitted"),
         (NumberColumn("d", np.full(1, np.nan)), "column 'd' has 1 missing values"),
     ],

@@ -129,6 +129,9 @@ def test_what_columns_are_taken_for():
         "text of 20 levels, all of fewer than 5 rows: numbers with a decimal comma? (decimal=',')"
     )
     assert remarks["x"].use == "target"
+    undated = TextColumn("t", np.arange(n, dtype=np.int32), [f"{i}" for i in range(n)], "dates?")
+    (remark,) = judge_columns(Table({"t": undated}, n, "t", ""), {})
+    assert (remark.use, remark.details) == ("left out", "text: dates?")
     assert remarks["day"].kind == "date"
     assert "name it in time to order rows" in remarks["day"].details
     kept = judge_columns(table, {}, keep=["row"], categorical=["name"], rare=1)

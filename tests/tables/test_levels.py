@@ -241,6 +241,6 @@ def test_one_indicator_for_all_parts_that_are_missing():
 def test_parts_are_asked_for_where_there_are_no_dates():
     odd = TextColumn("t", np.array([0, 1] * 6, dtype=np.int32), ["u", "v"], "dates of a kind")
     notes = encode([odd], dates="parts")[1].notes
-    assert notes[0].startswith("Column 't' is text: dates of a kind. Dates are known as 2012-01-31")
+    assert notes[0].startswith("Column 't' is text: dates of a kind; dates are known as 2012-01-31")
     notes = encode([NumberColumn("x", np.arange(9.0) % 4)], dates="parts")[1].notes
-    assert notes[0].startswith("dates='parts': no column holds dates. Dates are known as")
+    assert notes[0].startswith("dates='parts': no column holds dates; dates are known as")

@@ -194,7 +194,7 @@ def _order(column: Any) -> tuple[Any, list[str]]:
 
     if isinstance(column, TextColumn):
         held = column.undated or "text, not dates or numbers"
-        raise DataError(f"--time: column {column.name!r} holds ", held, f". {DATE_FORMATS}.")
+        raise DataError(f"--time: column {column.name!r} holds ", held, f"; {DATE_FORMATS}.")
     if not isinstance(column, ValueColumn) or column.n_missing:
         raise DataError(f"--time: column {column.name!r} must hold a date or a number in each row.")
     order = np.argsort(column.values, kind="stable")

@@ -207,7 +207,7 @@ class LinearModel:
                     f"Column {part.column!r} held dates when the model was fitted, but does not "
                     "now",
                     Message(" (", undated, ")") if undated else _example(dates),
-                    f". {DATE_FORMATS}.",
+                    f"; {DATE_FORMATS}.",
                 )
             table.columns[name] = make_part(dates, part.part, name)
 

@@ -243,7 +243,7 @@ def _times(column: Column) -> _Floats:
             Argument("time"),
             f": column {column.name!r} holds ",
             column.undated or f"text, not dates or numbers{example}",
-            f". {DATE_FORMATS}.",
+            f"; {DATE_FORMATS}.",
         )
     assert isinstance(column, ValueColumn)
     return column.values.copy()

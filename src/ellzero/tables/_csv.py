@@ -63,7 +63,10 @@ class CSVTypes:
         yield from self._read(reader)
 
     def _guess(self) -> dict[str, Any]:
-        """Take the types that the first block suggests; numbers are decimals, whatever it says."""
+        """Take the types that the first block suggests; numbers are decimals, whatever it says.
+
+        Times are in microseconds: nanoseconds end in 2262, and not every Arrow says so.
+        """
         import pyarrow as pa
 
         reader = self._reader({name: pa.string() for name in self._text}, None)
@@ -73,6 +76,8 @@ class CSVTypes:
                 raise self._encoding_error()
             numeric = pa.types.is_integer(kind) or pa.types.is_null(kind)
             types[name] = pa.float64() if numeric else kind
+            if pa.types.is_timestamp(kind) and kind.unit == "ns":
+                types[name] = pa.timestamp("us", kind.tz)
         zoned = [n for n, kind in types.items() if pa.types.is_timestamp(kind) and kind.tz]
         if zoned:
             types.update(dict.fromkeys(self._not_in_utc(zoned), pa.string()))
@@ -92,7 +97,7 @@ class CSVTypes:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        ladder = [pa.float64(), pa.bool_(), pa.date32(), pa.timestamp("s"), pa.timestamp("ns")]
+        ladder = [pa.float64(), pa.bool_(), pa.date32(), pa.timestamp("s"), pa.timestamp("us")]
         fitting = {name: [] if name in self._text else ladder for name in self.names}
         for batch in self._read(self._reader({name: pa.string() for name in self.names}, None)):
             for name, array in zip(self.names, batch.columns, strict=True):

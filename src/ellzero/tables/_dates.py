@@ -24,7 +24,7 @@ __all__ = ["DATE_FORMATS", "TextDates", "WrittenDates"]
 _Floats = NDArray[np.float64]
 
 DATE_FORMATS = (
-    "Dates are known as 2012-01-31, 2012/01/31, 31.01.2012, Jan 31 2012 and 31 Jan 2012, and as "
+    "dates are known as 2012-01-31, 2012/01/31, 31.01.2012, Jan 31 2012 and 31 Jan 2012, and as "
     "31/01/2012 or 01/31/2012 if a day past the 12th tells which, with or without a time"
 )
 _MONTHS = (

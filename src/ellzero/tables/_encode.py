@@ -156,10 +156,10 @@ def _say_dates(table: Table, made: Encoding) -> list[str]:
         column = table.columns[remark.name]
         if isinstance(column, TextColumn) and column.undated:
             notes.append(
-                Message(f"Column {remark.name!r} is text: ", column.undated, f". {DATE_FORMATS}.")
+                Message(f"Column {remark.name!r} is text: ", column.undated, f"; {DATE_FORMATS}.")
             )
     if not notes and not any(isinstance(c, DateColumn) for c in table.columns.values()):
         notes.append(
-            Message(Argument("dates", "parts"), f": no column holds dates. {DATE_FORMATS}.")
+            Message(Argument("dates", "parts"), f": no column holds dates; {DATE_FORMATS}.")
         )
     return notes

@@ -202,29 +202,36 @@ def decimal_commas(column: TextColumn) -> bool:
 
 def _useless_text(column: TextColumn, categorical: bool, keep: bool, least: int) -> str:
     if column.levels is None:
-        words = "text of more than 10,000 different values"
-        return Message(words, ": ", column.undated or _advice(rare=False))
+        words = "text of more than 10,000 different values: "
+        return _say_undated(column) or Message(words, _advice(rare=False))
     pooled, pool = pool_rare(column, least)
     n_rare = len(pool.rare) if pool is not None else 0
     n_pooled = len(pooled.levels or [])
     n_levels, n_present = n_pooled + n_rare - bool(n_rare), len(column.codes) - column.n_missing
     if n_levels == 1:
         return "constant"
-    hint: str = column.undated
-    if decimal_commas(column):
-        hint = Message("numbers with a decimal comma? (", Argument("decimal", ","), ")")
+    comma = Message("numbers with a decimal comma? (", Argument("decimal", ","), ")")
+    hint = comma if decimal_commas(column) else ""
     advice = hint or _advice(rare=n_rare == n_levels)
     if not categorical and not keep:
         if tell_apart(n_levels, n_present):
+            if column.undated:
+                return _say_undated(column)
             every = "all different" if n_levels == n_present else f"{n_levels:,} different values"
             return Message(f"an identifier, it seems (text, {every}): ", advice)
         if names_identifier(column.name) and n_levels > 2:
             return _identifier(_TOGETHER)
     if n_rare == n_levels:
-        return rare_reason(n_levels, least, hint, many=not categorical and n_levels > _MANY_LEVELS)
+        return _say_undated(column) or rare_reason(
+            n_levels, least, hint, many=not categorical and n_levels > _MANY_LEVELS
+        )
     if n_pooled > _MANY_LEVELS and not categorical:
-        return Message(f"text of {n_levels:,} levels: ", advice)
+        return _say_undated(column) or Message(f"text of {n_levels:,} levels: ", advice)
     return ""
+
+
+def _say_undated(column: TextColumn) -> str:
+    return Message("text: ", column.undated) if column.undated else ""
 
 
 def rare_reason(n_levels: int, least: int, hint: str = "", *, many: bool = False) -> str:
