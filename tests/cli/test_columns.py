@@ -67,6 +67,17 @@ def test_what_can_be_wrong(visits, options, code, words):
     assert "Traceback" not in result.err
 
 
+def test_a_table_of_nothing_but_names_says_how_to_use_them(tmp_path):
+    rows = [f"name {i // 2},{i % 7}" for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["surname,y", *rows]) + "\n")
+    result = ellzero("select", "t.csv", "--target", "y", cwd=tmp_path)
+    assert result.code == 1
+    assert result.err == (
+        "Error: t.csv has no column to choose from ('surname' left out); 'surname' is text of 20 "
+        "levels, all of fewer than 5 rows: --rare 1 keeps them.\n"
+    )
+
+
 def test_dates_order_rows_of_a_series(tmp_path):
     rows = [
         f"{month} 1 2000,{value}"

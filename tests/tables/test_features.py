@@ -151,8 +151,12 @@ def test_too_many_levels_are_used_only_if_asked_for():
 
 
 def test_nothing_to_choose_from():
-    with pytest.raises(DataError, match=r"no column to choose from \('k' left out\)"):
+    with pytest.raises(DataError, match=r"choose from \('k' left out\); 'k' is constant\.$"):
         plan_of(table_of(k=[1.0, 1.0]))
+    with pytest.raises(
+        DataError, match=r"from \('k', 's' left out\); 'k' is constant; 's' is an id"
+    ):
+        plan_of(table_of(k=[1.0, 1.0], s=["Smith", "Jones"]))
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 6), st.integers(5, 30))

@@ -8,6 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
+from ellzero._messages import Message
 from ellzero.tables._columns import NumberColumn, TextColumn
 from ellzero.tables._date_parts import DatePart
 from ellzero.tables._encode import Encoding
@@ -106,9 +107,7 @@ def make_plan(
     products, notes = _products(table, base) if interactions else ([], [])
     features = _unique([*base, *indicators, *products])
     if not features:
-        left_out = [remark.name for remark in remarks if remark.use == "left out"]
-        reason = f" ({listed(left_out)} left out)" if left_out else ""
-        raise DataError(f"{table.name} has no column to choose from{reason}.")
+        raise _nothing_left(table, [remark for remark in remarks if remark.use == "left out"])
     learns = bool(products) or (missing in ("mean", "indicator") and bool(gaps))
     return Plan(
         Features(features, learns),
@@ -119,6 +118,16 @@ def make_plan(
         encoding.pools,
         parts,
     )
+
+
+def _nothing_left(table: Table, left_out: Sequence[Remark]) -> DataError:
+    """Say that there is nothing to choose from, and why columns were left out."""
+    words = f"{table.name} has no column to choose from"
+    if not left_out:
+        return DataError(words, ".")
+    names = listed(remark.name for remark in left_out)
+    reasons = [Message(f"; {remark.name!r} is ", remark.details) for remark in left_out[:3]]
+    return DataError(f"{words} ({names} left out)", *reasons, ".")
 
 
 def _products(table: Table, base: list[Feature]) -> tuple[list[Feature], list[str]]:
