@@ -16,7 +16,7 @@ def run(columns, **settings):
 
 
 def leaks(chosen):
-    return [note for note in chosen.notes if "drop" in note]
+    return [note for note in chosen.warnings if "drop" in note]
 
 
 @pytest.mark.parametrize("scale", [1.0, 1e-6, 1e9])
@@ -49,11 +49,11 @@ def test_a_posterior_that_disagrees(rng):
     columns = {f"x{j}": X[:, j] for j in range(10)}
     y = X[:, 0] + rng.normal(size=100)
     chosen = run({**columns, "y": y}, size=6, posterior=True)
-    text = " ".join(chosen.notes)
+    text = " ".join(chosen.warnings)
     assert "The posterior thinks it less likely than not that" in text
     assert "'x0'" not in text
     calm = run({"x0": X[:, 0], "x1": X[:, 1], "y": y + X[:, 1]}, posterior=True)
-    assert not any("posterior" in note for note in calm.notes)
+    assert not any("posterior" in note for note in calm.warnings)
 
 
 def test_a_sign_that_turns(rng):
@@ -64,7 +64,7 @@ def test_a_sign_that_turns(rng):
     for seed in range(20):
         noise = np.random.default_rng(seed).normal(size=200)
         chosen = run({"x": x, "twin": twin, "y": y + noise}, size=2, posterior=True)
-        notes = [note for note in chosen.notes if "the other sign" in note]
+        notes = [note for note in chosen.warnings if "the other sign" in note]
         signs = np.sign(chosen.model.coef) != np.sign(chosen.posterior.coef_)
         assert len(notes) == int(signs.any())
         if notes:

@@ -35,8 +35,8 @@ def test_a_criterion_that_cannot_judge(rng):
     x, z = rng.normal(size=(2, 40))
     asked = Settings("y", criterion="bic")
     notes = select(prepare(table_of(x=x, z=z, y=x), asked), asked).notes
-    assert "which BIC can't judge: give lam or size." in notes[1]
-    assert "which BIC can't judge: give --lam or --size." in in_options(notes[1])
+    assert "which BIC can't judge: give lam or size." in notes[0]
+    assert "which BIC can't judge: give --lam or --size." in in_options(notes[0])
 
 
 def test_warnings_in_words_for_people_who_called_no_estimator():

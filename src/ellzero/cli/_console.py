@@ -40,10 +40,10 @@ class Console:
         """Flush the output, so that it can be read now at the other end of a pipe."""
         sys.stdout.flush()
 
-    def note(self, text: str) -> None:
+    def note(self, text: str, kind: str = "Note") -> None:
         """Print something worth knowing about the result."""
         if not self.quiet:
-            print(f"Note: {clean(text, 1000)}", file=sys.stderr)
+            print(f"{kind}: {clean(text, 1000)}", file=sys.stderr)
 
     def table(
         self,

@@ -168,6 +168,8 @@ def show_selection(console: Console, content: dict[str, Any]) -> None:
     if content["posterior"] is not None:
         console.say()
         show_posterior(console, content["posterior"])
+    for warning in content["warnings"]:
+        console.note(warning, "Warning")
     for note in content["notes"]:
         console.note(note)
 

@@ -71,8 +71,10 @@ class Selection:
         How the model did on rows held out.
     posterior : SpikeSlabRegressor or None
         If asked for.
+    warnings : list of str
+        Why the result may not be what it seems.
     notes : list of str
-        What users should be told.
+        What else users should be told.
     """
 
     settings: Settings
@@ -93,6 +95,7 @@ class Selection:
     standard_deviations: _Floats
     held_out: dict[str, float] | None
     posterior: SpikeSlabRegressor | None
+    warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
@@ -169,5 +172,6 @@ def select(
         standard_deviations=standard_deviations(used, weights),
         held_out=held_out,
         posterior=posterior,
-        notes=[*cautions, *data.notes, *matrix.notes, *warned, *choice.notes],
+        warnings=cautions,
+        notes=[*data.notes, *matrix.notes, *warned, *choice.notes],
     )

@@ -90,6 +90,7 @@ def summarise(
         "criterion": _criterion(selection),
         "rule": spell(_RULES.get(_criterion(selection), "")),
         "data": _data(data, selection.plan, spell),
+        "warnings": [spell(warning) for warning in selection.warnings],
         "notes": [spell(note) for note in selection.notes],
         "model": _model(selection, n, total),
         "cross_validation": _cross_validation(selection),
