@@ -27,9 +27,7 @@ _RULES = {
     "ebic": Message(
         "Chosen by EBIC: a variable is kept if the evidence for it is strong. ",
         Argument("criterion", "cv"),
-        " predicts best and keeps more; ",
-        Argument("posterior", True),
-        " says how sure.",
+        " predicts best and keeps more",
     ),
     "bic": Message(
         "Chosen by BIC, which keeps variables on weak evidence, more of them by chance the more "
@@ -88,7 +86,7 @@ def summarise(
         "seed": settings.seed,
         "target": settings.target,
         "criterion": _criterion(selection),
-        "rule": spell(_RULES.get(_criterion(selection), "")),
+        "rule": spell(_rule(selection)),
         "data": _data(data, selection.plan, spell),
         "warnings": [spell(warning) for warning in selection.warnings],
         "notes": [spell(note) for note in selection.notes],
@@ -110,6 +108,16 @@ def _criterion(selection: Selection) -> str:
     if settings.size is not None:
         return "size"
     return "lam" if settings.lam is not None else settings.criterion
+
+
+def _rule(selection: Selection) -> str:
+    """Say how the model was chosen, and what to ask for instead."""
+    criterion = _criterion(selection)
+    if criterion not in _RULES:
+        return ""
+    if criterion == "ebic" and selection.posterior is None:
+        return Message(_RULES[criterion], "; ", Argument("posterior", True), " says how sure.")
+    return Message(_RULES[criterion], "." if criterion == "ebic" else "")
 
 
 def _data(data: PreparedTable, plan: Plan, spell: Callable[[str], str]) -> dict[str, Any]:
