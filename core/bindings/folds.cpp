@@ -53,6 +53,7 @@ double error_of(const HeldOut& held_out, const Quadratic& design, const Vector<I
 // What one fold has found: where each model begins among the columns, its energy and its error.
 struct FoldModels {
   std::vector<Index> begins{0}, support;
+  std::vector<double> beta;  // of the columns, for columns of unit norm
   std::vector<double> energies, errors;
   double next_gain = 0;      // of a frontier: what one more variable would gain in the largest
   std::vector<double> lows;  // of SBR: the least lam that each is the solution at
@@ -100,6 +101,7 @@ class PythonFolds {
       FoldModels models;
       for (const Solution& model : fold.found.models) {
         models.support.insert(models.support.end(), model.support.begin(), model.support.end());
+        models.beta.insert(models.beta.end(), model.beta.begin(), model.beta.end());
         models.begins.push_back(static_cast<Index>(models.support.size()));
         models.energies.push_back(model.energy());
       }
@@ -131,6 +133,7 @@ void bind_folds(nb::module_& m) {
   nb::class_<FoldModels>(m, "FoldModels")
       .def_prop_ro("begins", [](const FoldModels& f) { return to_array(f.begins); })
       .def_prop_ro("support", [](const FoldModels& f) { return to_array(f.support); })
+      .def_prop_ro("beta", [](const FoldModels& f) { return to_array(f.beta); })
       .def_prop_ro("energies", [](const FoldModels& f) { return to_array(f.energies); })
       .def_prop_ro("errors", [](const FoldModels& f) { return to_array(f.errors); })
       .def_ro("next_gain", &FoldModels::next_gain)

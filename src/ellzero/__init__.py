@@ -23,7 +23,9 @@ if TYPE_CHECKING:
         FrontierModel,
         L0Regressor,
         L0RegressorCV,
+        Stability,
         l0_frontier,
+        stability,
     )
     from ellzero.segmentation import (
         L0SegmentDenoiser,
@@ -54,6 +56,7 @@ __all__ = [
     "Segmentation",
     "SegmentationPath",
     "SpikeSlabRegressor",
+    "Stability",
     "__version__",
     "datasets",
     "estimate_decay",
@@ -63,6 +66,7 @@ __all__ = [
     "marginal_map",
     "segment",
     "segment_path",
+    "stability",
 ]
 
 # Where a name is found when it is first used: the command line must not wait for scikit-learn
@@ -83,6 +87,7 @@ _HOMES = {
     "Segmentation": "segmentation",
     "SegmentationPath": "segmentation",
     "SpikeSlabRegressor": "posterior",
+    "Stability": "regression",
     "estimate_decay": "segmentation",
     "estimate_noise": "segmentation",
     "l0_frontier": "regression",
@@ -90,6 +95,7 @@ _HOMES = {
     "marginal_map": "posterior",
     "segment": "segmentation",
     "segment_path": "segmentation",
+    "stability": "regression",
 }
 
 

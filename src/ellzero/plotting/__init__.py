@@ -15,6 +15,7 @@ from ellzero.plotting._shrinkage import (
     draw_posterior_means,
     shrinkage_curves,
 )
+from ellzero.plotting._stability import draw_stability
 
 __all__ = [
     "draw_curves",
@@ -27,5 +28,6 @@ __all__ = [
     "draw_posterior_means",
     "draw_segmentation",
     "draw_segmentation_path",
+    "draw_stability",
     "shrinkage_curves",
 ]

@@ -5,5 +5,14 @@ from ellzero.regression._frontier_model import FrontierModel
 from ellzero.regression._l0 import L0Regressor
 from ellzero.regression._l0_cv import L0RegressorCV
 from ellzero.regression._l0_frontier import l0_frontier
+from ellzero.regression._stability import Stability, stability
 
-__all__ = ["Frontier", "FrontierModel", "L0Regressor", "L0RegressorCV", "l0_frontier"]
+__all__ = [
+    "Frontier",
+    "FrontierModel",
+    "L0Regressor",
+    "L0RegressorCV",
+    "Stability",
+    "l0_frontier",
+    "stability",
+]

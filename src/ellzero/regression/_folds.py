@@ -13,7 +13,17 @@ from numpy.typing import NDArray
 from ellzero import _core
 from ellzero._engine import CACHE_BYTES, copy_rows, make_columns, make_design_on
 
-__all__ = ["Data", "Fold", "Folds", "LearnedFolds", "RepeatedFolds", "SharedFolds", "make_folds"]
+__all__ = [
+    "Data",
+    "Fold",
+    "Folds",
+    "LearnedFolds",
+    "RepeatedFolds",
+    "SharedFolds",
+    "Subsets",
+    "make_folds",
+    "make_subsets",
+]
 
 _Integers = NDArray[np.int64]
 _Splits = list[tuple[_Integers, _Integers]]
@@ -277,6 +287,28 @@ class RepeatedFolds(Sequence[SharedFolds]):
         if splits is self._repeats[0]:
             return self._first
         return make_folds(self._data, splits, self.whole)
+
+
+class Subsets(NamedTuple):
+    """Several selections of the same rows."""
+
+    designs: list[_core.Quadratic]
+    parts: _core.Parts | None  # what they are pools of
+    whole: _core.Quadratic
+    owner: Any  # keeps what the designs are made of
+
+
+def make_subsets(data: Data, subsets: list[_Integers]) -> Subsets:
+    """Return the designs of some of the rows, time after time, and that of all.
+
+    They share passes over X where rows that are always together make up few parts.
+    """
+    parts = _make_parts(data, [(rows, rows) for rows in subsets])
+    if parts is None:
+        designs = [data.rows(rows).design() for rows in subsets]
+        return Subsets(designs, None, data.design(), data)
+    designs = [parts.pool(np.flatnonzero(which)) for which in parts.trained_on.T]
+    return Subsets(designs, parts.core, parts.pool(np.arange(len(parts.columns))), parts)
 
 
 def make_folds(data: Data, splits: _Splits, whole: _core.Quadratic | None = None) -> SharedFolds:
