@@ -36,10 +36,9 @@ std::unique_ptr<HeldOut> make_held_out(const nb::list& columns, const Vector<Ind
   return std::make_unique<HeldOut>(rows);
 }
 
-// The error of one model of a design's rows: its columns, and their coefficients for columns of
-// unit norm.
-double error_of(const HeldOut& held_out, const Quadratic& design, const Vector<Index>& support,
-                const Vector<double>& beta) {
+// A model of a design's rows: its columns, and their coefficients for columns of unit norm.
+Solution to_model(const Quadratic& design, const Vector<Index>& support,
+                  const Vector<double>& beta) {
   require(support.size() == beta.size(), "as many coefficients as columns");
   for (std::size_t s = 0; s < support.size(); ++s) {
     require(support(s) >= 0 && support(s) < design.columns(), "no such column");
@@ -47,7 +46,17 @@ double error_of(const HeldOut& held_out, const Quadratic& design, const Vector<I
   Solution model;
   model.support = to_vector(support);
   model.beta.assign(beta.data(), beta.data() + beta.size());
-  return held_out.errors(design, {model}, Context())[0];
+  return model;
+}
+
+double error_of(const HeldOut& held_out, const Quadratic& design, const Vector<Index>& support,
+                const Vector<double>& beta) {
+  return held_out.errors(design, {to_model(design, support, beta)}, Context())[0];
+}
+
+auto residuals_of(const HeldOut& held_out, const Quadratic& design, const Vector<Index>& support,
+                  const Vector<double>& beta) {
+  return to_array(held_out.residuals(design, to_model(design, support, beta)));
 }
 
 // What one fold has found: where each model begins among the columns, its energy and its error.
@@ -126,6 +135,8 @@ void bind_folds(nb::module_& m) {
   nb::class_<HeldOut>(m, "HeldOut")
       .def_prop_ro("weight", &HeldOut::weight)
       .def("error", &error_of, nb::arg("design"), nb::arg("support").noconvert(),
+           nb::arg("beta").noconvert())
+      .def("residuals", &residuals_of, nb::arg("design"), nb::arg("support").noconvert(),
            nb::arg("beta").noconvert());
   m.def("held_out", &make_held_out, nb::arg("columns"), nb::arg("parts").noconvert(),
         nb::arg("places").noconvert(), nb::arg("y").noconvert(),

@@ -39,6 +39,25 @@ class HeldOut {
 
   double weight() const { return weight_; }
 
+  // What a model leaves of each row, in units of y.
+  std::vector<double> residuals(const Quadratic& fitted_on, const Solution& model) const {
+    std::vector<double> out;
+    double x[kTileRows];
+    for (const Piece& piece : pieces_) {
+      const Index count = static_cast<Index>(piece.places.size());
+      const std::size_t begin = out.size();
+      for (Index r = 0; r < count; ++r) out.push_back(piece.y[r] - fitted_on.mean_y);
+      for (std::size_t s = 0; s < model.support.size(); ++s) {
+        const Index j = model.support[s];
+        const double coefficient = model.beta[s] * fitted_on.inverse_scale[j];
+        piece.columns->read_rows(j, piece.places.data(), count, x);
+        for (Index r = 0; r < count; ++r)
+          out[begin + r] -= coefficient * (x[r] - fitted_on.mean[j]);
+      }
+    }
+    return out;
+  }
+
   // The mean squared error of each model, in squared units of y. Deviations are predicted, from the
   // means of the rows that the models were fitted on: a large mean costs no digits.
   std::vector<double> errors(const Quadratic& fitted_on, const std::vector<Solution>& models,

@@ -128,6 +128,7 @@ def test_a_model_of_version_1_is_read(tmp_path, model):
     save_model(model, path)
     content = json.loads(path.read_text(encoding="utf-8"))
     assert content.pop("pools") == content.pop("parts") == {}
+    assert content.pop("distances") is None
     content["version"] = 1
     content["sha256"] = _checksum({k: v for k, v in content.items() if k != "sha256"})
     path.write_text(json.dumps(content))
@@ -147,6 +148,11 @@ def test_a_model_of_version_1_is_read(tmp_path, model):
         (["pools", "c", "rare"], [1], "the pooled levels of 'c' must be texts"),
         (["pools", "c", "level"], "none", "'c' has no level 'none'"),
         (["pools", "q"], {"level": "other", "rare": []}, "'q' has no level 'other'"),
+        (["distances"], {}, "distances are incomplete"),
+        (["distances"], {"rows": 3, "distances": [], "shares": []}, "distances must be lists"),
+        (["distances"], {"rows": 3, "distances": [1, 0], "shares": [0.5, 1]}, "must be in order"),
+        (["distances"], {"rows": 0, "distances": [1], "shares": [1]}, "must be in order"),
+        (["distances"], {"rows": 3, "distances": ["1"], "shares": [1]}, "a distance must be"),
         (["parts"], None, "parts must be a table"),
         (["parts", "d year"], [], "the date of 'd year' is incomplete"),
         (["parts", "d year", "column"], 1, "the column of a date must be a text"),

@@ -23,15 +23,29 @@ __all__ = ["command"]
     is_flag=True,
     help="Rows with an unseen level or a missing value get no prediction, instead of an error.",
 )
+@click.option(
+    "--interval",
+    type=float,
+    metavar="LEVEL",
+    help="Write an interval beside each prediction, for this share of rows, such as 0.9.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Print predictions and errors only.")
 @reading_options
 def command(
-    model: Path, table: Path, output: Path | None, lenient: bool, quiet: bool, **values: Any
+    model: Path,
+    table: Path,
+    output: Path | None,
+    lenient: bool,
+    interval: float | None,
+    quiet: bool,
+    **values: Any,
 ) -> None:
     """Predict the rows of TABLE with MODEL, a file that ellzero select --save has written.
 
     The predictions are CSV: a header and a line for each row.
     """
+    if interval is not None and not 0 < interval < 1:
+        raise click.BadParameter("--interval must be between 0 and 1.")
     console = Console(quiet)
     reading = read_options(values)
 
@@ -55,7 +69,14 @@ def command(
         console.note(f"{word}.")
     for word in words:
         console.note(f"{word}: no prediction there.")
-    lines = ["prediction", *("" if np.isnan(v) else repr(float(v)) for v in predicted)]
+    columns = [predicted]
+    if interval is not None:
+        reach = linear.reach(interval)
+        columns += [predicted - reach, predicted + reach]
+        if np.isinf(reach):
+            console.note(f"there were too few rows for intervals of level {interval:g}.")
+    header = "prediction" if interval is None else "prediction,lower,upper"
+    lines = [header, *(_line(row) for row in zip(*columns, strict=True))]
     write_output(output or Path("-"), "\n".join(lines) + "\n")
     truth = read.columns.get(linear.target)
     if isinstance(truth, NumberColumn):
@@ -69,3 +90,8 @@ def command(
                 f"the table has {linear.target!r} too: root mean squared error {error:.5g} on "
                 f"{int(known.sum()):,} rows."
             )
+
+
+def _line(row: tuple[float, ...]) -> str:
+    """Write a row of numbers; nothing where there is no prediction."""
+    return ",".join("" if value != value else repr(float(value)) for value in row)

@@ -158,7 +158,7 @@ class CrossValidation(NamedTuple):
 
     def _nested_errors(self, folds: SharedFolds, rule: str) -> Iterator[tuple[float, float]]:
         """Yield the error of every fold of one repeat, and the weight it is judged by."""
-        for fold, inside in folds.one_by_one():
+        for fold, _, inside in folds.one_by_one():
             inner = inside()
             if inner is None:
                 continue

@@ -21,6 +21,7 @@ __all__ = [
     "RepeatedFolds",
     "SharedFolds",
     "Subsets",
+    "Turn",
     "make_folds",
     "make_subsets",
 ]
@@ -91,6 +92,14 @@ class Fold(NamedTuple):
     held_out: _core.HeldOut
 
 
+class Turn(NamedTuple):
+    """A fold whose turn it is."""
+
+    fold: Fold
+    test: _Integers  # the rows that it is judged by
+    inside: Callable[[], Any]  # returns the other folds, on its training rows; None if none
+
+
 class _Parts(NamedTuple):
     """Rows that are in the training sets of the same folds, part by part."""
 
@@ -144,11 +153,11 @@ class SharedFolds(NamedTuple):
         """Return what makes the folds, those together that are searched together."""
         return [lambda: self.usable]
 
-    def one_by_one(self) -> Iterator[tuple[Fold, Callable[[], SharedFolds | None]]]:
-        """Give each fold that has rows of some weight, and what splits its training rows."""
+    def one_by_one(self) -> Iterator[Turn]:
+        """Give each fold that has rows of some weight."""
         for place, fold in enumerate(self.folds):
             if fold is not None and fold.held_out.weight > 0 and fold.design.weight > 0:
-                yield fold, partial(self.inside, place)
+                yield Turn(fold, self.splits[place][1], partial(self.inside, place))
 
     def inside(self, place: int) -> SharedFolds | None:
         """Return the other folds less the test rows of one, on its training rows; None if none.
@@ -229,11 +238,11 @@ class LearnedFolds:
         held_out = others.held_out(rows, [others.columns()], np.zeros_like(rows), rows)
         return Fold(data.design(), held_out)
 
-    def one_by_one(self) -> Iterator[tuple[Fold, Callable[[], LearnedFolds | None]]]:
-        """Make one fold after the other, and what splits its training rows."""
+    def one_by_one(self) -> Iterator[Turn]:
+        """Make one fold after the other."""
         for place, split in enumerate(self._splits):
             fold = self._fold(*split)
-            yield fold, partial(self._inside, place, fold.design)
+            yield Turn(fold, split[1], partial(self._inside, place, fold.design))
 
     def _inside(self, place: int, design: _core.Quadratic) -> LearnedFolds | None:
         """Return the other folds less the test rows of one, on its training rows; None if none."""

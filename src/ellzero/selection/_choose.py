@@ -105,6 +105,7 @@ def choose(
     score = score_rule(
         rule,
         judged,
+        data.weights,
         lambda repeat, fold: say(f"Repeating the choice in every fold: {repeat + 1}.{fold + 1}"),
     )
     frontier = Frontier(found.growing)

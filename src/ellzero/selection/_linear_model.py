@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero._messages import Argument, Message
+from ellzero.selection._intervals import Distances
 from ellzero.tables import (
     Column,
     DataError,
@@ -62,6 +63,8 @@ class LinearModel:
         count as them.
     parts : dict of DatePart
         What is made of dates, by the name that it has as a column.
+    distances : Distances or None
+        How far predictions were off on rows held out; None if that is not known.
     """
 
     target: str
@@ -74,6 +77,7 @@ class LinearModel:
     facts: dict[str, Any]
     pools: dict[str, Pool] = field(default_factory=dict)
     parts: dict[str, DatePart] = field(default_factory=dict)
+    distances: Distances | None = None
 
     @property
     def columns(self) -> list[str]:
@@ -118,6 +122,39 @@ class LinearModel:
             predicted[np.isnan(X).any(axis=1)] = np.nan
         predicted[np.isinf(predicted)] = np.nan
         return np.asarray(predicted)
+
+    def predict_interval(self, table: Table, level: float = 0.9) -> tuple[_Floats, _Floats]:
+        """Predict an interval for the target of each row, for rows that have been checked.
+
+        It reaches as far from the prediction as a share ``level`` of the rows held out were off,
+        when the whole choice of the model was made anew without them. See docs/command-line.md for
+        what is known of its coverage.
+
+        Parameters
+        ----------
+        table : Table
+            The rows.
+        level : float, default=0.9
+            The share of intervals that should hold the target, between 0 and 1.
+
+        Returns
+        -------
+        lower, upper : ndarray
+            Infinite where there were too few rows to tell, NaN where there is no prediction.
+        """
+        predicted, reach = self.predict(table), self.reach(level)
+        return predicted - reach, predicted + reach
+
+    def reach(self, level: float) -> float:
+        """Return how far an interval of a level reaches to either side of a prediction."""
+        if not 0 < level < 1:
+            raise DataError(Argument("level", level), ", but it must be between 0 and 1.")
+        if self.distances is None:
+            raise DataError(
+                "The model does not know how far its predictions are off: make it anew with this "
+                "version of ellzero, on rows enough for folds."
+            )
+        return self.distances.reach(level)
 
     def predict_checked(self, table: Table, *, lenient: bool) -> tuple[_Floats, list[str]]:
         """Predict the target; raise if a row can't be, or with ``lenient`` leave it NaN.
@@ -256,6 +293,7 @@ def make_linear_model(
     support: NDArray[np.int64],
     means: _Floats,
     facts: dict[str, Any],
+    distances: Distances | None = None,
 ) -> LinearModel:
     """Take what a model needs out of a plan: its features and their factors."""
     every = plan.features.features
@@ -279,4 +317,5 @@ def make_linear_model(
         facts=facts,
         pools={name: pool for name, pool in plan.pools.items() if name in texts},
         parts={name: part for name, part in plan.parts.items() if name in made},
+        distances=distances,
     )

@@ -9,9 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from ellzero.selection._intervals import Distances
 from ellzero.selection._linear_model import LinearModel
 from ellzero.tables import DataError, DatePart, Feature, Pool, write_aside
 from ellzero.tables._date_parts import PARTS
@@ -33,11 +35,13 @@ _KEYS = {
     "levels",
     "pools",
     "parts",
+    "distances",
     "fit",
     "sha256",
 }
-# What version 1 did not have: no levels were pooled then, and no dates taken apart.
-_NEW_KEYS = {"pools", "parts"}
+# What version 1 did not have: no levels were pooled then, no dates taken apart, and it did not know
+# how far predictions are off.
+_NEW_KEYS = {"pools", "parts", "distances"}
 _FEATURE_KEYS = {"name", "kind", "column", "level", "factors", "coefficient", "mean"}
 _KINDS = {"number", "level", "missing", "product"}
 
@@ -88,6 +92,13 @@ def model_text(model: LinearModel) -> str:
         "parts": {
             name: {"column": part.column, "part": part.part, "day_first": part.day_first}
             for name, part in model.parts.items()
+        },
+        "distances": None
+        if model.distances is None
+        else {
+            "rows": model.distances.rows,
+            "distances": list(model.distances.distances),
+            "shares": list(model.distances.shares),
         },
         "fit": model.facts,
     }
@@ -207,7 +218,25 @@ def _read(content: dict[str, Any]) -> LinearModel:
         facts=content["fit"],
         pools=pools,
         parts=parts,
+        distances=_read_distances(content.get("distances")),
     )
+
+
+def _read_distances(content: Any) -> Distances | None:
+    if content is None:
+        return None
+    whole = isinstance(content, dict) and set(content) == {"rows", "distances", "shares"}
+    _require(whole, "distances are incomplete")
+    columns = content["distances"], content["shares"]
+    valid = all(isinstance(column, list) for column in columns)
+    _require(valid and 0 < len(columns[0]) == len(columns[1]), "distances must be lists")
+    distances, shares = (
+        tuple(_number(value, "a distance") for value in column) for column in columns
+    )
+    rising = all(a <= b for column in (distances, shares) for a, b in pairwise(column))
+    rows = _number(content["rows"], "rows")
+    _require(rising and distances[0] >= 0 and rows > 0, "distances must be in order")
+    return Distances(rows, distances, shares)
 
 
 def _read_pools(content: Any, known: dict[str, frozenset[str]]) -> dict[str, Pool]:

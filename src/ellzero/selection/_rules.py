@@ -15,7 +15,7 @@ from ellzero._engine import make_engine, thread_count
 from ellzero.regression._criteria import information_criterion, trusted_size
 from ellzero.regression._cross_validation import Choice, CrossValidation
 from ellzero.regression._folds import Fold, LearnedFolds, SharedFolds
-from ellzero.regression._growth import MARGIN, GrowingFrontier
+from ellzero.regression._growth import MARGIN, GrowingFrontier, Solutions
 from ellzero.regression._problem import DEFAULT_MAX_SIZE, Problem
 from ellzero.selection._settings import Settings
 
@@ -104,6 +104,8 @@ class Score(NamedTuple):
     sizes: list[int]  # of the models chosen, one per fold
     size_errors: _Floats  # mean squared error of the best model of each size, from the smallest on
     size_ses: _Floats
+    residuals: _Floats  # of the rows held out, in turn
+    weights: _Floats  # of these
 
     @property
     def predicts(self) -> bool:
@@ -112,15 +114,22 @@ class Score(NamedTuple):
 
 
 def score_rule(
-    rule: Rule, repeats: Sequence[_Folds], say: Callable[[int, int], None]
+    rule: Rule,
+    repeats: Sequence[_Folds],
+    weights: _Floats | None,
+    say: Callable[[int, int], None],
 ) -> Score | None:
     """Repeat a rule, choice included, in every fold; None if no fold can be judged.
+
+    ``weights`` are those of all rows.
 
     Folds count by the weight of their test rows. Repeats of the folds are not independent: standard
     errors are those of one repeat, averaged over repeats.
     """
     scores = [
-        score for place, folds in enumerate(repeats) if (score := _score(rule, folds, place, say))
+        score
+        for place, folds in enumerate(repeats)
+        if (score := _score(rule, folds, weights, place, say))
     ]
     if not scores:
         return None
@@ -133,18 +142,33 @@ def score_rule(
         [size for score in scores for size in score.sizes],
         np.mean([score.size_errors[:last] for score in scores], axis=0),
         np.mean([score.size_ses[:last] for score in scores], axis=0),
+        np.concatenate([score.residuals for score in scores]),
+        np.concatenate([score.weights for score in scores]) / len(scores),
     )
 
 
-def _score(rule: Rule, folds: _Folds, repeat: int, say: Callable[[int, int], None]) -> Score | None:
+def _score(
+    rule: Rule,
+    folds: _Folds,
+    row_weights: _Floats | None,
+    repeat: int,
+    say: Callable[[int, int], None],
+) -> Score | None:
     weights, errors, sizes, size_errors, bases = [], [], [], [], []
-    for place, (fold, inside) in enumerate(folds.one_by_one()):
+    residuals: list[_Floats] = []
+    of_rows: list[_Floats] = []
+    for place, (fold, test, inside) in enumerate(folds.one_by_one()):
         say(repeat, place)
         found = _choose_in(fold, rule, fold.design.weight / folds.whole.weight, inside)
         if found is None:
             continue
-        by_size = _errors_by_size(fold, found.growing)
+        solutions = found.growing.solutions()
+        by_size = _errors_by_size(fold, solutions)
         first = found.growing.last + 1 - len(by_size)
+        part = solutions.part(found.size - first)
+        chosen = solutions.support[part], solutions.beta[part]
+        residuals.append(fold.held_out.residuals(fold.design, *chosen))
+        of_rows.append(np.ones(len(test)) if row_weights is None else row_weights[test])
         nothing = np.empty(0, dtype=np.int64), np.empty(0)
         bases.append(fold.held_out.error(fold.design, *nothing))
         weights.append(fold.held_out.weight)
@@ -170,6 +194,8 @@ def _score(rule: Rule, folds: _Folds, repeat: int, say: Callable[[int, int], Non
         sizes,
         means,
         _standard_error(share, curve - means),
+        np.concatenate(residuals),
+        np.concatenate(of_rows),
     )
 
 
@@ -186,9 +212,8 @@ def _choose_in(
     return rule.choose(problem, share, lambda: [inner] if inner is not None else [])
 
 
-def _errors_by_size(fold: Fold, growing: GrowingFrontier) -> _Floats:
+def _errors_by_size(fold: Fold, solutions: Solutions) -> _Floats:
     """Return the mean squared error on the test rows of every model of a frontier."""
-    solutions = growing.solutions()
     parts = [solutions.part(place) for place in range(len(solutions.rss))]
     return np.array(
         [

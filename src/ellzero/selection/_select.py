@@ -16,6 +16,7 @@ from ellzero.regression._cv_curve import Curve
 from ellzero.selection._cautions import caution_disagreement, caution_leakage
 from ellzero.selection._choose import choose
 from ellzero.selection._feature_matrix import make_feature_matrix
+from ellzero.selection._intervals import Distances, make_distances
 from ellzero.selection._judge import judge_predictions, standard_deviations, total_squares
 from ellzero.selection._linear_model import LinearModel, make_linear_model
 from ellzero.selection._notes import warnings_as_notes
@@ -142,6 +143,7 @@ def select(
         model.support,
         matrix.means,
         facts,
+        _distances(choice.score, y, weights),
     )
     cautions = caution_leakage(settings.target, choice.frontier, total, choice.score)
     if posterior is not None:
@@ -175,3 +177,12 @@ def select(
         warnings=cautions,
         notes=[*data.notes, *matrix.notes, *warned, *choice.notes],
     )
+
+
+def _distances(
+    score: Score | None, y: NDArray[np.float64], weights: NDArray[np.float64] | None
+) -> Distances | None:
+    if score is None:
+        return None
+    rows = float(len(y)) if weights is None else float(weights.sum())
+    return make_distances(score.residuals, score.weights, rows)
