@@ -23,6 +23,11 @@ __all__ = ["command"]
 @table_options
 @modelling_options
 @click.option("--posterior", is_flag=True, help="Compute inclusion probabilities too.")
+@click.option(
+    "--stability/--no-stability",
+    default=True,
+    help="Choose on halves of the rows too, where that takes seconds.  [default: on]",
+)
 @output_path("--json", help="Write all results as JSON (- for standard output).")
 @output_path("--report", help="Write a report, one HTML file.")
 @output_path("--save", help="Write the model, for ellzero predict.")
@@ -165,6 +170,7 @@ def show_selection(console: Console, content: dict[str, Any]) -> None:
         "Standard errors and p-values as if these variables had been fixed beforehand are not "
         "valid."
     )
+    show_sureness(console, content["sureness"])
     if content["posterior"] is not None:
         console.say()
         show_posterior(console, content["posterior"])
@@ -172,6 +178,45 @@ def show_selection(console: Console, content: dict[str, Any]) -> None:
         console.note(warning, "Warning")
     for note in content["notes"]:
         console.note(note)
+
+
+def show_sureness(console: Console, sureness: dict[str, Any], most: int = 25) -> None:
+    """Show what other ways of choosing say of each variable."""
+    rows = sureness["variables"]
+    asked = {
+        "chosen": "chosen",
+        "one_se": "1se",
+        "least_error": "cv",
+        "frequency": "on halves",
+        "same_sign": "same sign",
+        "inclusion": "probability",
+    }
+    columns = {key: head for key, head in asked.items() if any(r[key] is not None for r in rows)}
+    if len(columns) < 2:
+        return
+    console.say("\nHow sure:\n")
+    console.table(
+        ["variable", *columns.values()],
+        [[row["name"], *(_cell(row[key]) for key in columns)] for row in rows[:most]],
+    )
+    if len(rows) > most:
+        console.say(f"... and {len(rows) - most} more that some way of choosing takes")
+    console.say()
+    if sureness["halves"]:
+        console.say(
+            f"On halves: the share of {sureness['halves']} halves of the rows whose best model of "
+            f"{sureness['size']} has it, and of these the share with the same sign."
+        )
+    for words in sureness["disagreements"]:
+        console.say(words)
+
+
+def _cell(value: bool | float | None) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "-"
+    return f"{value:.2f}"
 
 
 def _headline(content: dict[str, Any]) -> str:

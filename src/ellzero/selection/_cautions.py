@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-from numpy.typing import NDArray
 
 from ellzero._messages import Argument, Message
-from ellzero.regression import Frontier, FrontierModel
+from ellzero.regression import Frontier
 from ellzero.selection._rules import Score
 from ellzero.tables._errors import listed
 
-if TYPE_CHECKING:
-    from ellzero.posterior import SpikeSlabRegressor
-
-__all__ = ["caution_disagreement", "caution_leakage"]
+__all__ = ["caution_leakage"]
 
 # A target that is predicted better than this is rather made of its predictors.
 _TOO_GOOD = 0.999
@@ -51,41 +45,3 @@ def caution_leakage(
             ".",
         )
     ]
-
-
-def caution_disagreement(
-    model: FrontierModel, forced: NDArray[np.int64], posterior: SpikeSlabRegressor
-) -> list[str]:
-    """Say where the posterior tells another story than the chosen model.
-
-    It has no say about variables that are forced in.
-    """
-    inclusion, mean = posterior.inclusion_probabilities_, posterior.coef_
-    turned = [
-        f"{name!r} ({model.coef[j]:+.3g}, but {mean[j]:+.3g} on average over models)"
-        for j, name in zip(model.support, model.names, strict=True)
-        if model.coef[j] * mean[j] < 0
-    ]
-    doubted = [
-        f"{name!r} ({inclusion[j]:.2f})"
-        for j, name in zip(model.support, model.names, strict=True)
-        if inclusion[j] < 0.5
-    ]
-    out = np.setdiff1d(np.flatnonzero(inclusion > 0.5), [*model.support, *forced])
-    wanted = [f"{posterior.feature_names_in_[j]!r} ({inclusion[j]:.2f})" for j in out]
-    notes = []
-    if turned:
-        notes.append(
-            f"The posterior gives {_some(turned)} the other sign: the sign hangs on which other "
-            "variables are in."
-        )
-    if doubted:
-        notes.append(f"The posterior thinks it less likely than not that {_some(doubted)} is in.")
-    if wanted:
-        notes.append(f"The posterior thinks it likely that {_some(wanted)} is in as well.")
-    return notes
-
-
-def _some(parts: list[str], most: int = 6) -> str:
-    more = f" and {len(parts) - most} more" if len(parts) > most else ""
-    return ", ".join(parts[:most]) + more

@@ -57,6 +57,8 @@ class Choice:
         How well models chosen in this way predict rows held out; None if folds can't tell.
     folds, judged_by : str
         What kind of folds the curve and the score are from.
+    marks : dict of FrontierModel
+        What cross-validation would choose, by its rules "min" and "1se".
     notes : list of str
         What users should be told.
     """
@@ -69,6 +71,7 @@ class Choice:
     score: Score | None = None
     folds: str = ""
     judged_by: str = ""
+    marks: dict[str, FrontierModel] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
 
@@ -108,6 +111,7 @@ def choose(
         data.weights,
         lambda repeat, fold: say(f"Repeating the choice in every fold: {repeat + 1}.{fold + 1}"),
     )
+    marks = _marked_sizes(rule, found, folds)
     frontier = Frontier(found.growing)
     if settings.size is not None:
         choice = _of_size(frontier, settings.size)
@@ -115,8 +119,33 @@ def choose(
         choice = _at_price(frontier, found, settings)
     else:
         choice = _by_criterion(frontier, found.size, settings.criterion, rule.largest(whole), p)
-    kind_of_judged = _in_words(kind, len(judged))
-    return replace(choice, score=score, folds=kind_of_all, judged_by=kind_of_judged)
+    return replace(
+        choice,
+        score=score,
+        folds=kind_of_all,
+        judged_by=_in_words(kind, len(judged)),
+        marks={name: frontier.at(size=size) for name, size in marks.items()},
+    )
+
+
+def _marked_sizes(
+    rule: Rule, found: Chosen, folds: Sequence[SharedFolds] | Sequence[LearnedFolds]
+) -> dict[str, int]:
+    """Return the sizes that cross-validation would choose, by its rules; the frontier has them.
+
+    Unless the choice is its own, it looks no further than a criterion can be trusted to.
+    """
+    if not folds:
+        return {}
+    by_folds, growing = found.by_folds, found.growing
+    largest = growing.problem.design.columns
+    if by_folds is None:
+        largest = max(rule.largest(growing.problem.design), growing.last)
+        by_folds = rule.procedure._replace(max_size=largest).choose(folds)
+    prices = {name: lam for name, (lam, _) in by_folds.marks.items()}
+    for lam in prices.values():
+        growing.cover(lam, largest)
+    return {name: growing.hull.size_at(lam) for name, lam in prices.items()}
 
 
 def _with_weight(repeats: _Repeats, weights: NDArray[np.float64] | None) -> _Repeats:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ellzero._certificate import Certificate
 from ellzero.regression import Frontier, FrontierModel
 from ellzero.regression._cv_curve import Curve
-from ellzero.selection._cautions import caution_disagreement, caution_leakage
+from ellzero.selection._cautions import caution_leakage
 from ellzero.selection._choose import choose
 from ellzero.selection._feature_matrix import make_feature_matrix
 from ellzero.selection._intervals import Distances, make_distances
@@ -24,6 +24,7 @@ from ellzero.selection._posterior import fit_posterior
 from ellzero.selection._prepare import PreparedTable
 from ellzero.selection._rules import Score
 from ellzero.selection._settings import Settings
+from ellzero.selection._sureness import Sureness, make_stability
 from ellzero.tables import Plan
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ class Selection:
         How the model did on rows held out.
     posterior : SpikeSlabRegressor or None
         If asked for.
+    sureness : Sureness
+        What other ways of choosing say.
     warnings : list of str
         Why the result may not be what it seems.
     notes : list of str
@@ -96,6 +99,7 @@ class Selection:
     standard_deviations: _Floats
     held_out: dict[str, float] | None
     posterior: SpikeSlabRegressor | None
+    sureness: Sureness
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -145,9 +149,18 @@ def select(
         facts,
         _distances(choice.score, y, weights),
     )
+    say("Choosing on halves of the rows")
+    sureness = Sureness(
+        model,
+        choice.marks.get("min"),
+        choice.marks.get("1se"),
+        make_stability(matrix, data, settings, model.size),
+        posterior,
+        matrix.names,
+        matrix.forced,
+    )
     cautions = caution_leakage(settings.target, choice.frontier, total, choice.score)
-    if posterior is not None:
-        cautions += caution_disagreement(model, matrix.forced, posterior)
+    cautions += sureness.sign_warnings()
     used = matrix.X[:, model.support]
     fitted = used @ model.coef[model.support] + model.intercept
     held_out = None
@@ -174,6 +187,7 @@ def select(
         standard_deviations=standard_deviations(used, weights),
         held_out=held_out,
         posterior=posterior,
+        sureness=sureness,
         warnings=cautions,
         notes=[*data.notes, *matrix.notes, *warned, *choice.notes],
     )

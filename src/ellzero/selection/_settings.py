@@ -51,6 +51,8 @@ class Settings:
         Share of rows that are held out from everything.
     posterior : bool
         Whether to compute the posterior too.
+    stability : bool
+        Whether to choose on halves of the rows too, where that takes seconds.
     seed : int
         Seed of folds, held-out rows and draws.
     """
@@ -75,6 +77,7 @@ class Settings:
     missing: str = "error"
     test_share: float = 0.0
     posterior: bool = False
+    stability: bool = True
     seed: int = 0
 
     @property

@@ -95,6 +95,7 @@ def summarise(
         "path": _path(selection, n, total),
         "curve": _curve(selection),
         "sizes": _by_size(selection),
+        "sureness": _sureness(selection),
         "neighbours": _neighbours(selection),
         "stand_ins": _stand_ins(selection, total),
         "held_out": selection.held_out,
@@ -190,6 +191,19 @@ def _cross_validation(selection: Selection) -> dict[str, Any] | None:
         "predicts": score.predicts,
         "size_low": min(score.sizes),
         "size_high": max(score.sizes),
+    }
+
+
+def _sureness(selection: Selection) -> dict[str, Any]:
+    """Return what other ways of choosing say of each variable."""
+    sureness = selection.sureness
+    return {
+        "halves": 0 if sureness.halves is None else len(sureness.halves.halves),
+        "size": sureness.size,
+        "one_se_size": None if sureness.one_se is None else sureness.one_se.size,
+        "least_error_size": None if sureness.least is None else sureness.least.size,
+        "variables": sureness.rows(),
+        "disagreements": sureness.words(),
     }
 
 
