@@ -1,8 +1,11 @@
 """Dates that are written as texts.
 
-Arrow's regular expressions take texts apart, and NumPy's calendar says which days there are.
-(Arrow's strptime makes 1 March of 29 February 2001, and its names of months depend on the locale;
-pandas takes half a second to import.)
+A regular expression takes a text apart into its date, time and zone, and pandas reads these.
+Only different ones are read, of which there are few: even where all moments differ, few days do.
+pandas takes half a second to import, so it is asked only where texts look like dates.
+
+Names of months, AM and PM are English unless the program sets another locale, which pandas follows.
+Before pandas 3, what lies before 1678 or after 2261 is no date to it.
 """
 
 from __future__ import annotations
@@ -27,43 +30,19 @@ DATE_FORMATS = (
     "dates are known as 2012-01-31, 2012/01/31, 31.01.2012, Jan 31 2012 and 31 Jan 2012, and as "
     "31/01/2012 or 01/31/2012 if a day past the 12th tells which, with or without a time"
 )
-_MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
+# What looks like a date; a name of a month has no more letters than "september".
+_LIKE = (
+    r"^(?P<date>\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/]\d{1,2}[-/]\d{4}|\d{1,2}\.\d{1,2}\.\d{4}"
+    r"|[A-Za-z]{3,9}\.? +\d{1,2}(?:, *| +)\d{4}|\d{1,2}[ -]?[A-Za-z]{3,9}\.?,?[ -]?\d{4})"
+    r"(?:(?:T| +)(?P<clock>\d{1,2}:\d{2}(?::[0-5]\d(?:[.,]\d+)?)?(?: ?[AaPp][Mm])?)"
+    r"(?: ?(?P<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?)?$"
 )
-_MONTH_NUMBERS = {
-    **{name: place for place, name in enumerate(_MONTHS, 1)},
-    **{name[:3]: place for place, name in enumerate(_MONTHS, 1)},
-    "sept": 9,
-}
-_CLOCK = (
-    r"(?:(?:T| +)(?P<hour>\d{1,2}):(?P<minute>\d{2})"
-    r"(?::(?P<second>\d{2})(?:[.,](?P<fraction>\d+))?)?"
-    r"(?: ?(?P<half>[AaPp])[Mm])?(?: ?(?P<zone>Z|UTC|GMT|[+-]\d{2}(?::?\d{2})?))?)?$"
-)
-# A name of a month has no more letters than "september".
-_LAYOUTS = (
-    r"^(?P<year>\d{4})[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})",
-    r"^(?P<day>\d{1,2})\.(?P<month>\d{1,2})\.(?P<year>\d{4})",
-    r"^(?P<month>[A-Za-z]{3,9})\.? +(?P<day>\d{1,2})(?:, *| +)(?P<year>\d{4})",
-    r"^(?P<day>\d{1,2})[ -]?(?P<month>[A-Za-z]{3,9})\.?,?[ -]?(?P<year>\d{4})",
-)
-# The day or the month comes first.
-_EITHER = r"^(?P<first>\d{1,2})[-/](?P<second_>\d{1,2})[-/](?P<year>\d{4})"
-_ANY = re.compile("|".join(re.sub(r"\?P<\w+>", "?:", f"(?:{x})") for x in (*_LAYOUTS, _EITHER)))
+# How pandas is to read what _date, _clock and _zone write.
+_DATES = ("ISO8601", "%d.%m.%Y", "%d %b %Y", "%b %d %Y", "%d %B %Y", "%B %d %Y")
+_DAY_FIRST, _MONTH_FIRST = "%d-%m-%Y", "%m-%d-%Y"
+_CLOCKS = ("ISO8601", *(f"%Y-%m-%dT{x}%p" for x in ("%I:%M:%S", "%I:%M", "%I:%M:%S.%f")))
 # So many texts are looked at before a column is parsed.
 _SAMPLE = 20
-_DAY = 86_400
 
 
 @dataclass(frozen=True)
@@ -125,7 +104,7 @@ class TextDates:
             return
         if not self._n_words:
             some = words[:_SAMPLE].to_pylist()
-            like = sum(bool(word and _ANY.match(word.strip())) for word in some)
+            like = sum(bool(word and re.match(_LIKE, word.strip())) for word in some)
             self.possible = 2 * like > len(some)
             if not self.possible:
                 return
@@ -207,92 +186,48 @@ def _parse(words: Any) -> tuple[_Floats, _Floats, _Floats]:
 
     NaN where a text is no date; an offset is NaN where there is no zone.
     """
-    day: _Floats = np.full(len(words), np.nan)
-    month, offsets = day.copy(), day.copy()
-    for layout in (*_LAYOUTS, _EITHER):
-        found = _split(words, layout + _CLOCK)
-        rows = np.flatnonzero(~np.isnan(found["year"]))
-        if not len(rows):
-            continue
-        part = {name: values[rows] for name, values in found.items()}
-        clock = _clock(part)
-        offsets[rows] = part["zone"]
-        if layout == _EITHER:
-            a, b = part["first"], part["second_"]
-            day[rows] = _days(part["year"], b, a) * _DAY + clock
-            month[rows] = _days(part["year"], a, b) * _DAY + clock
-        else:
-            month[rows] = _days(part["year"], part["month"], part["day"]) * _DAY + clock
-            day[rows] = month[rows]
-        if len(rows) == len(words):  # so it is, mostly
-            break
-    return day, month, offsets
-
-
-def _split(words: Any, pattern: str) -> dict[str, _Floats]:
-    """Return the numbers in each text, NaN where it is written in another way."""
     import pyarrow.compute as pc
 
-    found = pc.extract_regex(words, pattern)
-    readers = {"half": _half, "zone": _zone, "month": _month, "fraction": _fraction}
-    return {
-        field.name: _decode(values, readers.get(field.name, _number))
-        for field, values in zip(found.type, found.flatten(), strict=True)
-    }
+    parts = pc.extract_regex(words, _LIKE)
+    dates, clocks, zones = (pc.struct_field(parts, [place]) for place in range(3))
+    zoned = pc.fill_null(pc.not_equal(zones, ""), False).to_numpy(zero_copy_only=False)
+    clock = _seconds(clocks, _clock, _CLOCKS)
+    moved = _seconds(zones, _zone, ("ISO8601",))
+    day = _seconds(dates, _date, (*_DATES, _DAY_FIRST)) + clock + moved
+    month = _seconds(dates, _date, (*_DATES, _MONTH_FIRST)) + clock + moved
+    return day, month, np.where(zoned, -moved, np.nan)
 
 
-def _decode(texts: Any, read: Callable[[str], float]) -> _Floats:
-    """Turn texts of few different values into numbers."""
+def _seconds(texts: Any, write: Callable[[str], str], formats: tuple[str, ...]) -> _Floats:
+    """Return seconds since 1970, by the first format that fits; NaN where none does."""
+    import pandas as pd
     import pyarrow as pa
 
     encoded = texts.dictionary_encode()
-    numbers = [np.nan if text is None else read(text) for text in encoded.dictionary.to_pylist()]
-    codes = to_numpy(encoded.indices.cast(pa.int64()), np.int64, -1)
-    decoded: _Floats = np.array([*numbers, np.nan])[codes]
+    words = np.array([write(text) for text in encoded.dictionary.to_pylist()], dtype=object)
+    seconds: _Floats = np.full(len(words) + 1, np.nan)
+    unread = np.arange(len(words))
+    for layout in formats:
+        if not len(unread):
+            break
+        moments = pd.to_datetime(words[unread], format=layout, errors="coerce", utc=True)
+        seconds[unread] = (moments - pd.Timestamp("1970-01-01", tz="UTC")).total_seconds()
+        unread = unread[np.isnan(seconds[unread])]
+    decoded: _Floats = seconds[to_numpy(encoded.indices.cast(pa.int64()), np.int64, -1)]
     return decoded
 
 
-def _number(text: str) -> float:
-    return float(text or 0)
+def _date(text: str) -> str:
+    if "0000" in text:  # as everywhere, there is no year 0
+        return ""
+    if re.search("[A-Za-z]", text):
+        return re.sub(r"(?i)\bsept\b", "Sep", " ".join(re.findall(r"[A-Za-z]+|\d+", text)))
+    return text.replace("/", "-")
 
 
-def _fraction(text: str) -> float:
-    return float(f"0.{text or 0}")
+def _clock(text: str) -> str:
+    return f"1970-01-01T{text or '00:00'}".replace(",", ".").replace(" ", "")
 
 
-def _month(text: str) -> float:
-    return float(_MONTH_NUMBERS.get(text.lower(), 0) if text.isalpha() else text)
-
-
-def _half(text: str) -> float:
-    return {"": 0.0, "a": 1.0, "p": 2.0}[text.lower()]
-
-
-def _zone(text: str) -> float:
-    if not text:
-        return np.nan
-    if text in ("Z", "UTC", "GMT"):
-        return 0.0
-    hours, minutes = int(text[1:3]), int(text[3:].lstrip(":") or 0)
-    if hours > 14 or minutes > 59:
-        return np.inf
-    return (-1.0 if text[0] == "-" else 1.0) * (3600 * hours + 60 * minutes)
-
-
-def _clock(part: dict[str, _Floats]) -> _Floats:
-    """Return the time of day in UTC, in seconds; NaN where there is no such time."""
-    hour, minute, second, half = (part[name] for name in ("hour", "minute", "second", "half"))
-    valid = (hour < 24) & (minute < 60) & (second < 60) & ~np.isinf(part["zone"])
-    valid &= (half == 0) | ((hour >= 1) & (hour <= 12))
-    hour = np.where(half == 0, hour, hour % 12 + 12 * (half == 2))
-    seconds = 3600 * hour + 60 * minute + second + part["fraction"]
-    return np.where(valid, seconds - np.nan_to_num(part["zone"]), np.nan)
-
-
-def _days(year: _Floats, month: _Floats, day: _Floats) -> _Floats:
-    """Return days since 1970, NaN where there is no such day."""
-    months = (12 * (year - 1970) + month - 1).astype("datetime64[M]")
-    days = months.astype("datetime64[D]") + (day - 1).astype("timedelta64[D]")
-    valid = (month >= 1) & (month <= 12) & (day >= 1) & (days.astype("datetime64[M]") == months)
-    valid &= year >= 1  # as everywhere, there is no year 0
-    return np.where(valid, days.astype(np.int64).astype(np.float64), np.nan)
+def _zone(text: str) -> str:
+    return f"1970-01-01T00:00{'Z' if text in ('UTC', 'GMT') else text}"
