@@ -43,35 +43,6 @@ def test_few_rows_that_are_fitted_exactly_are_no_leak(rng):
     assert leaks(run({**columns, "y": rng.normal(size=8)})) == []
 
 
-def test_a_posterior_that_disagrees(rng):
-    """A model of six is asked for, where one variable is needed."""
-    X = rng.normal(size=(100, 10))
-    columns = {f"x{j}": X[:, j] for j in range(10)}
-    y = X[:, 0] + rng.normal(size=100)
-    chosen = run({**columns, "y": y}, size=6, posterior=True)
-    text = " ".join(chosen.warnings)
-    assert "The posterior thinks it less likely than not that" in text
-    assert "'x0'" not in text
-    calm = run({"x0": X[:, 0], "x1": X[:, 1], "y": y + X[:, 1]}, posterior=True)
-    assert not any("posterior" in note for note in calm.warnings)
-
-
-def test_a_sign_that_turns(rng):
-    """Two stand-ins whose difference is noise: forced in together they have opposite signs."""
-    x = rng.normal(size=200)
-    twin = x + 0.05 * rng.normal(size=200)
-    y = x + twin + 2 * rng.normal(size=200)
-    for seed in range(20):
-        noise = np.random.default_rng(seed).normal(size=200)
-        chosen = run({"x": x, "twin": twin, "y": y + noise}, size=2, posterior=True)
-        notes = [note for note in chosen.warnings if "the other sign" in note]
-        signs = np.sign(chosen.model.coef) != np.sign(chosen.posterior.coef_)
-        assert len(notes) == int(signs.any())
-        if notes:
-            return
-    pytest.fail("no sign turned")
-
-
 @pytest.mark.parametrize(
     ("y", "words"),
     [

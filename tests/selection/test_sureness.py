@@ -1,0 +1,107 @@
+"""What other ways of choosing say, and where they disagree."""
+
+import numpy as np
+import pytest
+
+from ellzero import L0RegressorCV, stability
+from ellzero.selection import Settings, prepare, select, summarise
+from ellzero.tables import NumberColumn, Table, example_table
+
+
+def run(columns, **settings):
+    made = {name: NumberColumn(name, values.astype(float)) for name, values in columns.items()}
+    asked = Settings("y", **settings)
+    return select(prepare(Table(made, len(columns["y"]), "t", ""), asked), asked)
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    asked = Settings("progression", interactions=True)
+    return select(prepare(example_table("diabetes"), asked), asked)
+
+
+def test_the_table_has_what_each_way_takes(rng):
+    X = rng.normal(size=(120, 8))
+    y = X[:, 0] + 0.4 * X[:, 1] + 0.2 * X[:, 2] + rng.normal(size=120)
+    columns = {f"x{j}": X[:, j] for j in range(8)}
+    chosen = run({**columns, "y": y}, posterior=True, repeats=2, seed=3)
+    content = summarise(chosen, "")["sureness"]
+    rows = {row["name"]: row for row in content["variables"]}
+    least = L0RegressorCV(n_repeats=2, random_state=3).fit(X, y)
+    small = L0RegressorCV(n_repeats=2, random_state=3, rule="1se").fit(X, y)
+    halves = stability(X, y, random_state=3)
+    size = chosen.model.size
+    assert {n for n, r in rows.items() if r["chosen"]} == set(chosen.model.names)
+    assert {n for n, r in rows.items() if r["least_error"]} == {f"x{j}" for j in least.support_}
+    assert {n for n, r in rows.items() if r["one_se"]} == {f"x{j}" for j in small.support_}
+    assert (content["size"], content["halves"]) == (size, 100)
+    for name, row in rows.items():
+        j = int(name[1:])
+        assert row["frequency"] == halves.frequencies[size, j]
+        assert row["same_sign"] == pytest.approx((1 + abs(halves.signs[size, j])) / 2)
+        assert row["inclusion"] == chosen.posterior.inclusion_probabilities_[j]
+
+
+def test_a_sign_that_hangs_on_others_is_told_first(diabetes):
+    """EBIC's model has hdl at -1.02, that of least cross-validated error at +6.7."""
+    (warning,) = diabetes.warnings
+    assert warning.startswith("The sign of 'hdl' hangs on which other variables are in: -1.02 here")
+    assert "+6.68 in the model of least cross-validated error" in warning
+
+
+def test_what_is_shaky_is_named(diabetes):
+    (words,) = diabetes.sureness.words()
+    assert words.startswith("Chosen here, but on fewer than half of the halves of the rows: 'bmi:")
+
+
+def test_a_posterior_that_disagrees(rng):
+    """A model of six is asked for, where one variable is needed."""
+    X = rng.normal(size=(100, 10))
+    columns = {f"x{j}": X[:, j] for j in range(10)}
+    y = X[:, 0] + rng.normal(size=100)
+    chosen = run({**columns, "y": y}, size=6, posterior=True)
+    text = " ".join(chosen.sureness.words())
+    assert "Chosen here, but less probable than not by the posterior" in text
+    assert "'x0'" not in text
+    calm = run({"x0": X[:, 0], "x1": X[:, 1], "y": y + X[:, 1]}, posterior=True)
+    assert calm.sureness.words() == calm.warnings == []
+    none = run({**columns, "y": y}, lam=1e9, posterior=True)
+    text = " ".join(none.sureness.words())
+    assert "Left out here, but chosen on most halves of the rows: 'x0' (1.00)." in text
+    assert "Left out here, but probable by the posterior: 'x0' (1.00)" in text
+
+
+def test_forced_features_are_not_asked_about(rng):
+    X = rng.normal(size=(60, 3))
+    columns = {"a": X[:, 0], "b": X[:, 1], "noise": X[:, 2]}
+    y = X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=60)
+    chosen = run({**columns, "y": y}, force=("noise",), posterior=True)
+    assert chosen.sureness.words() == []
+    row = next(r for r in chosen.sureness.rows() if r["name"] == "noise")
+    assert row["forced"]
+    assert row["frequency"] == 1
+
+
+@pytest.mark.parametrize(
+    "settings", [{"stability": False}, {"time": "t"}, {"criterion": "cv"}, {"groups": "g"}]
+)
+def test_with_and_without_halves(rng, settings):
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] + rng.normal(size=60)
+    columns = {"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]}
+    more = {"t": np.arange(60) * 1.5, "g": np.arange(60) % 12}
+    chosen = run({**columns, "y": y, **more}, **settings)
+    looked = "criterion" in settings or "groups" in settings
+    assert (chosen.sureness.halves is not None) == looked
+    content = summarise(chosen, "")
+    assert content["sureness"]["halves"] == (100 if looked else 0)
+    assert content["sureness"]["variables"][0]["name"] == "a"
+
+
+def test_rows_without_weight_are_in_no_half(rng):
+    X = rng.normal(size=(60, 2))
+    weights = np.ones(60)
+    weights[:40] = 0
+    y = X[:, 0] + rng.normal(size=60)
+    chosen = run({"a": X[:, 0], "b": X[:, 1], "w": weights, "y": y}, weights="w")
+    assert max(half.max() for half in chosen.sureness.halves.halves) == 19
