@@ -11,7 +11,7 @@ from command import COMMAND, ellzero
 
 from ellzero.cli import _files
 
-TABLE = "x,z,y\n" + "".join(f"{i},{i * i % 7},{2 * i + i % 3}\n" for i in range(30))
+TABLE = "x,z,y\n" + "".join(f"{i},{i * i % 7},{2 * i + i % 3 + 0.5}\n" for i in range(30))
 COMMANDS = {
     "select": ["select", "t.csv", "--target", "y", "--criterion", "bic"],
     "predict": ["predict", "model.json", "t.csv"],

@@ -24,9 +24,12 @@ __all__ = ["command"]
 @modelling_options
 @click.option("--posterior", is_flag=True, help="Compute inclusion probabilities too.")
 @click.option(
-    "--stability/--no-stability",
+    "--no-stability",
+    "stability",
+    is_flag=True,
+    flag_value=False,
     default=True,
-    help="Choose on halves of the rows too, where that takes seconds.  [default: on]",
+    help="Don't choose on halves of the rows too.",
 )
 @output_path("--json", help="Write all results as JSON (- for standard output).")
 @output_path("--report", help="Write a report, one HTML file.")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero._warnings import DependentColumnWarning
 from ellzero.regression import FrontierModel, Stability, stability
 from ellzero.selection._feature_matrix import FeatureMatrix
 from ellzero.selection._prepare import PreparedTable
@@ -40,17 +42,19 @@ def make_stability(
     if not settings.stability or data.times is not None or small or len(rows) * p > _CELLS:
         return None
     whole = len(rows) == len(data.y)
-    return stability(
-        matrix.X if whole else matrix.X[rows],
-        data.y[rows],
-        max_size=max(_LARGEST, size, matrix.forced.size + 1),
-        ridge=settings.ridge,
-        always_include=matrix.forced,
-        sample_weight=None if data.weights is None else data.weights[rows],
-        groups=groups,
-        random_state=settings.seed,
-        n_jobs=-1,
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DependentColumnWarning)  # which is known by now
+        return stability(
+            matrix.X if whole else matrix.X[rows],
+            data.y[rows],
+            max_size=max(_LARGEST, size, matrix.forced.size + 1),
+            ridge=settings.ridge,
+            always_include=matrix.forced,
+            sample_weight=None if data.weights is None else data.weights[rows],
+            groups=groups,
+            random_state=settings.seed,
+            n_jobs=-1,
+        )
 
 
 @dataclass(frozen=True)
@@ -151,7 +155,7 @@ class Sureness:
     def _other_signs(self, j: int) -> list[str]:
         """Say where the sign of a variable of the model is another."""
         here, found = self.model.coef[j], []
-        if self.least is not None and here * self.least.coef[j] < 0:
+        if self.least is not None and np.sign(here) * self.least.coef[j] < 0:
             found.append(f"{self.least.coef[j]:+.3g} in the model of least cross-validated error")
         frequency, sign = self.frequencies[j], self.signs[j]
         same = (1 + sign * np.sign(here)) / 2
@@ -159,7 +163,7 @@ class Sureness:
             found.append(
                 f"the other one on {1 - same:.0%} of the halves of the rows that choose it"
             )
-        if self.posterior is not None and here * self.posterior.coef_[j] < 0:
+        if self.posterior is not None and np.sign(here) * self.posterior.coef_[j] < 0:
             found.append(f"{self.posterior.coef_[j]:+.3g} on average in the posterior")
         return found
 
