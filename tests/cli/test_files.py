@@ -285,4 +285,4 @@ def test_streams_that_are_closed(folder, redirection, options, code, words):
 def test_letters_that_standard_output_does_not_have(folder):
     result = ellzero(*COMMANDS["select"], cwd=folder, PYTHONUTF8="0", PYTHONIOENCODING="ascii")
     assert (result.code, result.err) == (0, "")
-    assert "with R\\xb2" in result.out
+    assert "R\\xb2" in result.out

@@ -120,7 +120,8 @@ class Sureness:
         taken = {*self.model.support.tolist()}
         for other in (self.least, self.one_se):
             taken |= {*other.support.tolist()} if other is not None else set()
-        taken |= {*np.flatnonzero(frequency >= _OFTEN).tolist()}
+        if self.model.size > self.forced.size:  # else one has to be chosen on halves, by chance
+            taken |= {*np.flatnonzero(frequency >= _OFTEN).tolist()}
         taken |= {*np.flatnonzero(inclusion > _OFTEN).tolist()}
         order = self.model.support[np.argsort(-self.model.removal_cost, kind="stable")].tolist()
         rest = sorted(
@@ -172,10 +173,11 @@ class Sureness:
         free = np.setdiff1d(np.arange(len(self.names)), self.forced)
         chosen = np.intersect1d(self.model.support, free)
         others = np.setdiff1d(free, self.model.support)
+        rivals = others if chosen.size else chosen  # on halves, one has to be chosen by chance
         frequency, inclusion = self.frequencies, self._inclusion
         with np.errstate(invalid="ignore"):
             shaky = [f"{self._name(j)} ({frequency[j]:.2f})" for j in chosen if frequency[j] < 0.5]
-            often = [f"{self._name(j)} ({frequency[j]:.2f})" for j in others if frequency[j] > 0.5]
+            often = [f"{self._name(j)} ({frequency[j]:.2f})" for j in rivals if frequency[j] > 0.5]
             less = [f"{self._name(j)} ({inclusion[j]:.2f})" for j in chosen if inclusion[j] < 0.5]
             more = [f"{self._name(j)} ({inclusion[j]:.2f})" for j in others if inclusion[j] > 0.5]
         said = {
