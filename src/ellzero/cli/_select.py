@@ -260,10 +260,14 @@ def show_posterior(console: Console, posterior: dict[str, Any], most: int = 20) 
     rest = posterior["n_variables"] - min(most, len(posterior["variables"]))
     if rest > 0:
         console.say(f"... and {rest} less probable ones")
-    together = [found for found in posterior["credible_sets"] if len(found["variables"]) > 1]
-    for found in together:
+    several = [found for found in posterior["credible_sets"] if len(found["variables"]) > 1]
+    for found in several:
         names = ", ".join(clean(name) for name in found["variables"])
-        console.say(f"At least one of {names} is in, with probability {found['probability']:.3f}")
+        groups = [" and ".join(clean(name) for name in group) for group in found["together"]]
+        together = "".join(f"; {group} usually together" for group in groups)
+        console.say(
+            f"At least one of {names} is in, with probability {found['probability']:.3f}{together}"
+        )
 
 
 def _or_dash(value: float | None) -> str:

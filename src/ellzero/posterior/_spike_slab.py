@@ -21,15 +21,10 @@ from ellzero._engine import thread_count
 from ellzero._progress import draw_printer
 from ellzero._sklearn import Interval, StrOptions, check_fit_input, unchanged_on_error
 from ellzero._warnings import DependentColumnWarning, MixingWarning
+from ellzero.posterior._credible_sets import CredibleSet, correlate, find_credible_sets
 from ellzero.posterior._diagnostics import diagnose, mixing_problem
 from ellzero.posterior._draws import collect_draws
-from ellzero.posterior._models import (
-    CredibleSet,
-    Models,
-    credible_sets,
-    models_from_draws,
-    models_from_masses,
-)
+from ellzero.posterior._models import Models, models_from_draws, models_from_masses
 from ellzero.posterior._prior import (
     PriorSettings,
     check_ratio,
@@ -133,7 +128,8 @@ class SpikeSlabRegressor(PosteriorRegressor):
         ``size`` and ``mass``, which is exact for "enumerate" and a share of draws otherwise.
     credible_sets_ : list of CredibleSet
         Sets of variables of which, with probability at least .95, at least one is in the model:
-        where collinear variables stand in for each other, none need be likely by itself.
+        where collinear variables stand in for each other, none need be likely by itself. They say
+        which of their members are usually in together.
     draws_ : PosteriorDraws
         Draws of coefficients, intercept and hyperparameters.
     diagnostics_ : pandas.DataFrame
@@ -293,6 +289,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
         else:
             chains = self._sample(design, prior, starts, seed)
         self._store(design, chains, prior, starts, np.random.default_rng(seed))
+        self._correlations = correlate(design, self.inclusion_probabilities_)
         self._models: Models | None = None
         if self.solver_ == "enumerate":
             always = always[self.inclusion_probabilities_[always] > 0]
@@ -437,16 +434,17 @@ class SpikeSlabRegressor(PosteriorRegressor):
             n_draws = np.inf  # the masses are exact
         else:
             models = models_from_draws(self.draws_.coef)
+        inclusion = self.inclusion_probabilities_
         return [
             CredibleSet(
-                columns,
-                self.inclusion_probabilities_[columns],
-                probability,
-                [names[j] for j in columns],
+                found.columns,
+                inclusion[found.columns],
+                found.probability,
+                [names[j] for j in found.columns],
+                [tuple(names[j] for j in group) for group in found.together],
+                found.purity,
             )
-            for columns, probability in credible_sets(
-                models, self.inclusion_probabilities_, 0.95, n_draws
-            )
+            for found in find_credible_sets(models, inclusion, self._correlations, 0.95, n_draws)
         ]
 
     @cached_property

@@ -358,6 +358,8 @@ def summarise_posterior(posterior: SpikeSlabRegressor) -> dict[str, Any]:
                 "variables": found.variables,
                 "inclusion": found.inclusion.tolist(),
                 "probability": found.probability,
+                "together": [list(group) for group in found.together],
+                "purity": found.purity,
             }
             for found in posterior.credible_sets_[:_MOST_SETS]
         ],
