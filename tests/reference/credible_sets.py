@@ -4,7 +4,8 @@ A set begins with the likeliest column left. Its neighbours, correlated with it 
 join; if one of them is in too seldom, any columns that are in twice as often where none of the set
 is as elsewhere. The next to join is the one that most exceeds P(in) P(none of the set) where none
 of the set is in; up to .95 in any case, up to .97 if it exceeds it at all and adds .005. It is no
-set if none of it is in nearly as often as for members that come in one by one.
+set if none of it, and none of the neighbours, is in nearly as often as for columns that come in one
+by one.
 """
 
 import numpy as np
@@ -21,6 +22,12 @@ def usually_together(inside, mass, i, j):
     both = sum(m for row, m in zip(inside, mass, strict=True) if row[i] and row[j])
     spread = np.sqrt(p_i * (1 - p_i) * p_j * (1 - p_j))
     return both > (p_i + p_j - both) / 2 and both - p_i * p_j > spread / 4 + TINY
+
+
+def is_chance(inside, mass, members):
+    alone = np.prod([1 - probability(inside, mass, [j]) for j in members])
+    none = 1 - probability(inside, mass, members)
+    return len(members) > 1 and none >= 0.9 * alone + TINY
 
 
 def grown(inside, mass, first, allowed, clear, n_draws):
@@ -63,8 +70,7 @@ def credible_sets(inside, mass, inclusion, correlation, n_draws):
         allowed = sorted(left) if clear else around
         members, full = grown(inside, mass, first, allowed, clear, n_draws)
         p = probability(inside, mass, members)
-        alone = np.prod([1 - share[j] for j in members])
-        if p < 0.95 - TINY or (len(members) > 1 and 1 - p >= 0.9 * alone + TINY):
+        if p < 0.95 - TINY or all(is_chance(inside, mass, s) for s in (members, around)):
             continue
         for j in sorted(members[1:], key=lambda j: share[j]):
             rest = [k for k in members if k != j]

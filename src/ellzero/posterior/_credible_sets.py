@@ -149,7 +149,9 @@ def find_credible_sets(
             members = _grow(inside, first, available, level, n_draws)
         else:
             continue
-        if inside.probability(members) < level - _ROUNDING or inside.is_chance(members):
+        if inside.probability(members) < level - _ROUNDING:
+            continue
+        if inside.is_chance(members) and inside.is_chance(np.flatnonzero(around)):
             continue
         members = _prune(inside, members, level)
         if len(members) > 1:
@@ -204,7 +206,7 @@ class _Inside(NamedTuple):
             covered[self.models_with(column)] = True
         return float(self.mass @ covered)
 
-    def is_chance(self, members: list[int]) -> bool:
+    def is_chance(self, members: Any) -> bool:
         """Return whether one of several is in as if each came in by itself.
 
         Of many variables some are in by chance: none need be.
