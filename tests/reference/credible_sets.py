@@ -1,11 +1,11 @@
 """Credible sets to the letter: a table of all models and all columns, and every share counted anew.
 
 A set begins with the likeliest column left. Its neighbours, correlated with it at .5 or more, may
-join; if one of them is in too seldom, any columns that are in twice as often where none of the set
-is as elsewhere. The next to join is the one that most exceeds P(in) P(none of the set) where none
-of the set is in; up to .95 in any case, up to .97 if it exceeds it at all and adds .005. It is no
-set if none of it, and none of the neighbours, is in nearly as often as for columns that come in one
-by one.
+join; if one of them is in too seldom, any columns whose odds are three times as great where none of
+the set is in as elsewhere. The next to join is the one that most exceeds P(in) P(none of the set)
+where none of the set is in; up to .95 in any case, up to .97 if it exceeds it at all and adds .005.
+It is no set if none of it, and none of the neighbours, is in nearly as often as for columns that
+come in one by one.
 """
 
 import numpy as np
@@ -46,7 +46,8 @@ def grown(inside, mass, first, allowed, clear, n_draws):
                 continue
             out, among = gain / (1 - p), (share[j] - gain) / p
             error = np.sqrt(out / (n_draws * (1 - p)))
-            if clear and not (out > 2 * among and out - among > 3 * error):
+            odds_out, odds_among = (s / max(1 - s, 1e-15) for s in (out, among))
+            if clear and not (odds_out > 3 * odds_among and out - among > 3 * error):
                 continue
             scores[j] = excess
         if not scores:

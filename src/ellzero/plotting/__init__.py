@@ -3,6 +3,7 @@
 from ellzero.plotting._cv_curve import draw_cv_curve
 from ellzero.plotting._inclusion import draw_inclusion
 from ellzero.plotting._intervals import draw_intervals
+from ellzero.plotting._jointness import draw_jointness
 from ellzero.plotting._path import draw_path
 from ellzero.plotting._segmentation import (
     draw_penalty_curve,
@@ -22,6 +23,7 @@ __all__ = [
     "draw_cv_curve",
     "draw_inclusion",
     "draw_intervals",
+    "draw_jointness",
     "draw_path",
     "draw_penalties",
     "draw_penalty_curve",

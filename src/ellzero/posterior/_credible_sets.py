@@ -37,6 +37,8 @@ _WORTH = 0.005
 # Less likely columns than this are in no set, and there are at most this many others.
 _LEAST = 1e-3
 _MOST = 1000
+# What stands in for a set has odds this many times as great where none of it is in.
+_CLEARLY = 3.0
 # Less likely columns than this find no stand-ins beyond their neighbours: it would take very many.
 _LEAST_ALONE = 0.02
 # Being in is correlated by this much where two variables are said to be in together.
@@ -126,10 +128,11 @@ def find_credible_sets(
     """Find disjoint sets of columns of which, with probability ``level``, at least one is in.
 
     A column may take in its neighbours. Where these do not suffice, it may take in any columns that
-    clearly stand in for it: in at least twice as often where none of the set is as elsewhere, by
-    more than chance among ``n_draws`` draws explains. Sets are without members that they do not
-    need, but with neighbours of members that are usually in together with one. What chance explains
-    is no set: see ``_Inside.is_chance``. ``inclusion`` are the probabilities of all columns.
+    clearly stand in for it: their odds are three times as great where none of the set is in as
+    elsewhere, by more than chance among ``n_draws`` draws explains. Sets are without members that
+    they do not need, but with neighbours of members that are usually in together with one. What
+    chance explains is no set: see ``_Inside.is_chance``. ``inclusion`` are the probabilities of all
+    columns.
     """
     columns, matrix = correlations
     inside = _Inside.of(models, columns)
@@ -244,7 +247,8 @@ def _grow(
         if n_draws is not None:
             share_in, share_out = (inside.share - gain) / probability, gain / without
             error = np.sqrt(share_out / (n_draws * without))
-            possible &= (share_out > 2 * share_in) & (share_out - share_in > 3 * error)
+            greater = share_out * (1 - share_in) > _CLEARLY * share_in * (1 - share_out)
+            possible &= greater & (share_out - share_in > 3 * error)
         if probability >= level - _ROUNDING:
             possible &= (excess > 0) & (gain >= _WORTH)
         if not possible.any():

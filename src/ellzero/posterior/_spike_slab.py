@@ -24,6 +24,12 @@ from ellzero._warnings import DependentColumnWarning, MixingWarning
 from ellzero.posterior._credible_sets import CredibleSet, correlate, find_credible_sets
 from ellzero.posterior._diagnostics import diagnose, mixing_problem
 from ellzero.posterior._draws import collect_draws
+from ellzero.posterior._jointness import (
+    Pairs,
+    pairs_from_draws,
+    pairs_from_masses,
+    tabulate_pairs,
+)
 from ellzero.posterior._models import Models, models_from_draws, models_from_masses
 from ellzero.posterior._prior import (
     PriorSettings,
@@ -291,9 +297,11 @@ class SpikeSlabRegressor(PosteriorRegressor):
         self._store(design, chains, prior, starts, np.random.default_rng(seed))
         self._correlations = correlate(design, self.inclusion_probabilities_)
         self._models: Models | None = None
+        self._pairs: Pairs | None = None
         if self.solver_ == "enumerate":
             always = always[self.inclusion_probabilities_[always] > 0]
             self._models = models_from_masses(masses, free, always)
+            self._pairs = pairs_from_masses(masses, free, always, X.shape[1])
         self._check_cut(settings)
         self._warn(forced, names)
 
@@ -505,6 +513,86 @@ class SpikeSlabRegressor(PosteriorRegressor):
         table.attrs["solver"] = self.solver_
         return table.sort_values("inclusion", ascending=False, kind="stable")
 
+    def jointness(
+        self, *, min_inclusion: float = 0.05, max_variables: int | None = 20
+    ) -> pd.DataFrame:
+        """Tabulate pairs of variables: in together, or in each other's place.
+
+        Parameters
+        ----------
+        min_inclusion : float, default=0.05
+            Variables less probable than this are left out.
+        max_variables : int or None, default=20
+            How many variables to pair, the most probable first; None means all that are probable
+            enough.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per pair, ``first`` being the more probable; those that differ most from chance
+            come first. ``both`` and ``either``: posterior probability that both, or at least one,
+            are in. ``by_chance``: what ``both`` would be if neither cared for the other.
+            ``log_odds_ratio``: log of how many times greater the odds of one are where the other is
+            in; positive if they are in together, negative if they stand in for each other. NaN of a
+            variable that is always in. Exact with "enumerate"; otherwise from draws, half a draw
+            added to each of the four counts, so one that rests on few draws is near zero.
+
+        Examples
+        --------
+        The total of two columns stands in for them; they are in together.
+
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from ellzero import SpikeSlabRegressor
+        >>> rng = np.random.default_rng(0)
+        >>> X = pd.DataFrame(rng.standard_normal((100, 2)), columns=["rent", "food"])
+        >>> X["total"] = X["rent"] + X["food"] + 0.3 * rng.standard_normal(100)
+        >>> y = X["rent"] + X["food"] + 2 * rng.standard_normal(100)
+        >>> model = SpikeSlabRegressor(theta=0.2, random_state=0).fit(X, y)
+        >>> pairs = model.jointness().set_index(["first", "second"])
+        >>> bool(pairs.loc[("total", "rent"), "log_odds_ratio"] < 0)
+        True
+        """
+        check_is_fitted(self)
+        if isinstance(min_inclusion, bool) or not (
+            isinstance(min_inclusion, Real) and 0 <= min_inclusion <= 1
+        ):
+            raise ValueError(f"min_inclusion must be between 0 and 1; got {min_inclusion!r}.")
+        if max_variables is not None:
+            _check_count("max_variables", max_variables)
+        inclusion, names = self.inclusion_probabilities_, self._names()
+        columns = np.argsort(-inclusion, kind="stable")
+        columns = columns[inclusion[columns] >= min_inclusion][:max_variables]
+        if self._pairs is not None:
+            pairs, n_draws = self._pairs.of(columns), math.inf
+        else:
+            pairs = pairs_from_draws(self.draws_.coef, columns)
+            n_draws = float(self.draws_.intercept.size)
+        return tabulate_pairs(pairs, [names[j] for j in columns], n_draws)
+
+    def plot_jointness(self, *, max_variables: int = 12) -> Any:
+        """Draw which variables are in together, and which are in each other's place.
+
+        A square is the larger, the more the probability of both differs from chance; blue where
+        they are in together more often, orange where less. On the diagonal are the probabilities of
+        the variables.
+
+        Parameters
+        ----------
+        max_variables : int, default=12
+            How many variables to show, the most probable first.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The picture.
+        """
+        from ellzero.plotting import draw_jointness
+
+        _check_count("max_variables", max_variables)
+        pairs = self.jointness(min_inclusion=0.0, max_variables=max_variables)
+        return draw_jointness(pairs, self.summary()["inclusion"].head(int(max_variables)))
+
     def plot(self, *, max_variables: int = 20) -> Any:
         """Draw inclusion probabilities, and coefficients with their 95% intervals.
 
@@ -520,8 +608,10 @@ class SpikeSlabRegressor(PosteriorRegressor):
         """
         from ellzero.plotting import draw_inclusion
 
-        if isinstance(max_variables, bool) or not (
-            isinstance(max_variables, Integral) and max_variables >= 1
-        ):
-            raise ValueError(f"max_variables must be a positive integer; got {max_variables!r}.")
+        _check_count("max_variables", max_variables)
         return draw_inclusion(self.summary().head(int(max_variables)))
+
+
+def _check_count(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not (isinstance(value, Integral) and int(value) >= 1):
+        raise ValueError(f"{name} must be a positive integer; got {value!r}.")
