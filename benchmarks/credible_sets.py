@@ -89,7 +89,7 @@ class Tally:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--first", type=int, default=3000, help="the first seed")
+    parser.add_argument("--first", type=int, default=4000, help="the first seed")
     parser.add_argument("--count", type=int, default=100, help="how many data sets per row")
     parser.add_argument("--effects", type=float, nargs="*", default=[0.35, 0.5, 1.0])
     options = parser.parse_args()

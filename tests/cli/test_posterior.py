@@ -1,5 +1,7 @@
 import json
 
+import numpy as np
+import pandas as pd
 from command import ellzero
 
 
@@ -29,3 +31,22 @@ def test_what_the_prior_cannot_be(people):
     result = ellzero("posterior", people, "--target", "score", "--expected-size", 500)
     assert result.code == 1
     assert "expected_size" in result.err
+
+
+def test_sets_say_which_of_them_are_in_together(tmp_path):
+    rng = np.random.default_rng(2)
+    shared, effect = rng.normal(size=(2, 300)) * [[0.5], [1.0]]
+    frame = pd.DataFrame({"with": shared + 0.6 * effect, "without": shared - 0.6 * effect})
+    frame["effect"] = effect + 0.25 * rng.normal(size=300)
+    frame["y"] = 0.5 * effect + rng.normal(size=300)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    result = ellzero(
+        "posterior", tmp_path / "t.csv", "--target", "y", "--expected-size", 1,
+        "--json", tmp_path / "p.json",
+    )  # fmt: skip
+    assert result.code == 0, result.err
+    (found,) = json.loads((tmp_path / "p.json").read_text())["credible_sets"]
+    assert sorted(found["variables"]) == ["effect", "with", "without"]
+    assert [sorted(group) for group in found["together"]] == [["with", "without"]]
+    assert 0 < found["purity"] < 0.9
+    assert f"{' and '.join(found['together'][0])} usually together" in result.out

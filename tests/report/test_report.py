@@ -74,6 +74,22 @@ def test_what_could_do_more_than_be_read_is_written_out():
     assert any(v["name"].startswith(ODD) for v in content["model"]["variables"])
 
 
+def test_sets_say_which_of_them_are_in_together():
+    asked = Settings("progression", posterior=True)
+    chosen = select(prepare(example_table("diabetes"), asked), asked)
+    content = summarise(chosen, "command")
+    found = {"inclusion": [0.6, 0.6, 0.4], "probability": 0.98, "purity": 0.7}
+    sets = [{**found, "variables": ["hdl", "<b>", "tch"], "together": []}]
+    content["posterior"]["credible_sets"] = sets
+    text = " ".join(Reader(make_report(chosen, content)).text)
+    assert "hdl, <b>, tch" in text
+    assert "usually in together" not in text
+    sets[0]["together"] = [["hdl", "<b>"]]
+    text = " ".join(Reader(make_report(chosen, content)).text)
+    assert "usually in together" in text
+    assert "hdl and <b>" in text
+
+
 def json_texts(page):
     """Return the texts that the page's script shows."""
     found = re.search(r'id="steps">(.*?)</script>', page, re.DOTALL).group(1)
