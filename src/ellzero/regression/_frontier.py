@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Frontier"]
 
 _PRICE = Interval(Real, 0, None, closed="left")
+_BLOCK = 8  # columns of the Gram matrix that are asked for at once
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
@@ -389,6 +390,17 @@ class Frontier:
         check_parameters("Frontier.stand_ins", {"count": [many]}, count=count)
         growing.problem.engine.start_at(self.supports[place])
         return best_swaps(growing.problem, int(count))
+
+    @_one_at_a_time
+    def _correlations(
+        self, columns: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the correlations of some columns with each other and with y, which varies."""
+        problem = self._with_data().problem
+        blocks = [columns[j : j + _BLOCK] for j in range(0, len(columns), _BLOCK)]
+        rows = [problem.engine.gram_columns(block)[:, columns] for block in blocks]
+        gram = np.concatenate(rows) if rows else np.empty((0, 0))
+        return gram, problem.design.zy[columns] / math.sqrt(self._yy)
 
     @_one_at_a_time
     def to_frame(self) -> pd.DataFrame:

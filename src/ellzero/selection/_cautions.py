@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+from numpy.typing import NDArray
 
 from ellzero._messages import Argument, Message
-from ellzero.regression import Frontier
+from ellzero.regression import Frontier, FrontierModel
+from ellzero.selection._entanglement import (
+    Statistics,
+    WayOut,
+    entangled_sets,
+    find_way_out,
+    variance_inflation,
+)
 from ellzero.selection._rules import Score
 from ellzero.tables._errors import listed
 
-__all__ = ["caution_leakage"]
+__all__ = ["caution_entanglement", "caution_leakage"]
 
 # A target that is predicted better than this is rather made of its predictors.
 _TOO_GOOD = 0.999
 _ROUNDING = 1e-13
+_MOST_SETS = 3  # that a sentence names
 
 
 def caution_leakage(
@@ -45,3 +56,76 @@ def caution_leakage(
             ".",
         )
     ]
+
+
+def caution_entanglement(
+    frontier: Frontier,
+    model: FrontierModel,
+    forced: NDArray[np.int64],
+    ridge: float,
+    total: float,
+    score: Score | None,
+) -> list[str]:
+    """Name variables whose coefficients hang on each other, and what it costs to be rid of that."""
+    if model.size < 2 or not total > 0:
+        return []
+
+    def statistics(columns: NDArray[np.int64]) -> Statistics:
+        return Statistics(*frontier._correlations(columns), ridge)
+
+    correlations = statistics(model.support).correlations
+    sets = entangled_sets(correlations, model.standardised)
+    if not sets:
+        return []
+    inflation = variance_inflation(correlations)
+    sets.sort(key=lambda members: -inflation[members].max())
+    described = [
+        f"{listed([model.names[j] for j in members], 8)} are entangled "
+        f"({_how_much(inflation[members], model.standardised[members])})"
+        for members in sets[:_MOST_SETS]
+    ]
+    if len(sets) > _MOST_SETS:
+        more = len(sets) - _MOST_SETS
+        described.append(f"and so are those of {more} more set{'s' * (more > 1)}")
+    way = find_way_out(frontier, model, sets, forced, statistics)
+    return [
+        Message(
+            "; ".join(described),
+            ": they move together, so that their coefficients offset each other, and none of them "
+            "is to be read by itself. ",
+            _say_way_out(way, model, 1 - model.rss / total, frontier, score),
+        )
+    ]
+
+
+def _how_much(inflation: NDArray[np.float64], standardised: NDArray[np.float64]) -> str:
+    factor, large = inflation.max(), np.abs(standardised).max()
+    text = f"variance inflation factor up to {factor:,.{0 if factor >= 10 else 1}f}"
+    return f"{text}, standardised coefficient up to {large:.1f}" if large > 1 else text
+
+
+def _say_way_out(
+    way: WayOut | None, model: FrontierModel, r2: float, frontier: Frontier, score: Score | None
+) -> Message:
+    if way is None:
+        return Message(Argument("force"), " leaves no model without that.")
+    cost = (
+        f"costs {max(r2 - way.r2, 0.0):.2g} of R² on the rows fitted ({way.r2:.3f} instead of "
+        f"{r2:.3f})"
+    )
+    if way.size is None:
+        names = listed([model.names[j] for j in way.left_out], 8)
+        return Message(f"To leave {names} out of this model ends that and {cost}.")
+    held_out = ""
+    places = np.array([way.size, model.size]) - int(frontier.sizes[0])
+    if score is not None and places.max() < len(score.size_errors):
+        less, now = (math.sqrt(score.size_errors[place]) for place in places)
+        held_out = (
+            f"; on rows held out, models of that size have a typical error of {less:.4g}, those of "
+            f"{model.size} variables {now:.4g}"
+        )
+    return Message(
+        f"The best smaller model without that, of {way.size} variable{'s' * (way.size != 1)} (",
+        Argument("size", way.size),
+        f"), {cost}{held_out}.",
+    )

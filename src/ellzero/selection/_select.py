@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ellzero._certificate import Certificate
 from ellzero.regression import Frontier, FrontierModel
 from ellzero.regression._cv_curve import Curve
-from ellzero.selection._cautions import caution_leakage
+from ellzero.selection._cautions import caution_entanglement, caution_leakage
 from ellzero.selection._choose import choose
 from ellzero.selection._feature_matrix import make_feature_matrix
 from ellzero.selection._intervals import Distances, make_distances
@@ -161,6 +161,9 @@ def select(
     )
     cautions = caution_leakage(settings.target, choice.frontier, total, choice.score)
     cautions += sureness.sign_warnings()
+    cautions += caution_entanglement(
+        choice.frontier, model, matrix.forced, settings.ridge, total, choice.score
+    )
     used = matrix.X[:, model.support]
     fitted = used @ model.coef[model.support] + model.intercept
     held_out = None
