@@ -1,4 +1,4 @@
-"""Heights of labels, moved apart so that these do not overlap."""
+"""Where lines and their labels go: far ones do not stretch an axis, and labels do not overlap."""
 
 from __future__ import annotations
 
@@ -6,7 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 
-__all__ = ["space_out"]
+__all__ = ["limit_axis", "space_out"]
+
+
+def limit_axis(peaks: NDArray[np.float64], shown: float = 0.0) -> float:
+    """Return how far from zero an axis reaches, given how far each line does.
+
+    All the way, unless a few lines would make the others flat: then three times as far as three
+    quarters of them, or as ``shown`` if that is further.
+    """
+    far = float(peaks.max(initial=0.0))
+    limit = max(3 * float(np.quantile(peaks, 0.75)), shown) if peaks.size else 0.0
+    return limit if 0 < 2 * limit < far else far
 
 
 def space_out(

@@ -21,17 +21,21 @@ def label_ends(ax: Axes, heights: NDArray[np.float64], names: list[str], colours
     """Write names to the right of the axes, each joined to its height by a thin line.
 
     If there is no room for all of them, those nearest zero go without; how many is returned. The
-    limits of the y-axis must have been set.
+    limits of the y-axis must have been set: what is beyond them has an arrow.
     """
     low, high = ax.get_ylim()
     height_points = ax.get_window_extent().height * 72 / ax.figure.dpi
     gap = (high - low) * _LINE_POINTS / height_points
     room = max(1, int((high - low) / gap))
     kept = np.sort(np.argsort(-np.abs(heights), kind="stable")[:room])
-    for j, place in zip(kept, space_out(heights[kept], gap, low, high), strict=True):
+    seen = np.clip(heights, low, high)
+    # By their own heights first, so that lines to those beyond an end don't cross
+    kept = kept[np.argsort(heights[kept], kind="stable")]
+    for j, place in zip(kept, space_out(seen[kept], gap, low, high), strict=True):
+        arrow = " \u2191" * bool(heights[j] > high) + " \u2193" * bool(heights[j] < low)
         ax.annotate(
-            shorten(names[j]),
-            xy=(1, heights[j]),
+            shorten(names[j]) + arrow,
+            xy=(1, seen[j]),
             xycoords=ax.get_yaxis_transform(),
             xytext=(1.04, place),
             textcoords=ax.get_yaxis_transform(),

@@ -12,6 +12,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
 from ellzero._columns import column_name
+from ellzero._spacing import limit_axis
 from ellzero.plotting._labels import PALETTE, label_ends
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["draw_path"]
 
 _GONE = "0.72"
+# As many are named, and of these as many as there are colours have one.
+_MOST_NAMED, _NO_COLOUR = 12, "0.45"
 
 
 def draw_path(
@@ -48,26 +51,53 @@ def draw_path(
 
     ax.set_xlim(edges[0], edges[-1])  # falling, so that the model grows from left to right
     _tick(ax, edges[0] / edges[-1])
-    margin = 0.06 * max(np.ptp(values), np.finfo(float).tiny)
-    ax.set_ylim(min(values.min(), 0) - margin, max(values.max(), 0) + margin)
+    low, high = _limits(
+        values, values[edges[:-1] >= (np.inf if lam is None else lam)], standardised
+    )
+    margin = 0.06 * max(high - low, np.finfo(float).tiny)
+    ax.set_ylim(low - margin, high + margin)
     ax.vlines(edges[1:-1], 0, 1, transform=ax.get_xaxis_transform(), color="0.9", lw=0.8, zorder=0)
     ax.axhline(0, color="0.3", lw=0.8)
     if lam is not None:
         ax.axvline(lam, color="0.3", ls="--", lw=1)
 
     stays = values[-1] != 0
-    order = np.flatnonzero(stays)[np.argsort(-np.abs(values[-1, stays]), kind="stable")]
-    colours = {j: PALETTE[place % len(PALETTE)] for place, j in enumerate(order)}
-    for j in range(len(columns)):
+    # Those that are seen most come first: by the area between a line and zero.
+    area = np.log(edges[:-1] / edges[1:]) @ np.clip(np.abs(values), 0, max(high, -low))
+    order = np.flatnonzero(stays)[np.argsort(-area[stays], kind="stable")]
+    named = order[:_MOST_NAMED]
+    spare = [_NO_COLOUR] * _MOST_NAMED
+    colours = dict(zip(named.tolist(), [*PALETTE, *spare], strict=False))
+    for j in [*(j for j in range(len(columns)) if j not in colours), *reversed(colours)]:
         colour, width = (colours[j], 1.8) if j in colours else (_GONE, 1.0)
         ax.plot(*_outline(edges, values[:, j]), color=colour, lw=width)
     names = [column_name(int(j), frontier.feature_names) for j in columns]
-    unnamed = label_ends(
-        ax, values[-1, order], [names[j] for j in order], [colours[j] for j in order]
-    )
+    unnamed = label_ends(ax, values[-1, named], [names[j] for j in named], list(colours.values()))
     _name_sizes(ax, sizes, edges)
-    _note(ax, [names[j] for j in np.flatnonzero(~stays)], unnamed)
+    peaks = values[np.abs(values).argmax(axis=0), np.arange(len(columns))]
+    beyond = [j for j in np.argsort(-np.abs(peaks), kind="stable") if not low <= peaks[j] <= high]
+    _note(
+        ax,
+        [f"{names[j]} ({peaks[j]:.3g})" for j in beyond],
+        [names[j] for j in np.flatnonzero(~stays)],
+        len(order) - len(named) + unnamed,
+    )
     return ax
+
+
+def _limits(
+    values: NDArray[np.float64], marked: NDArray[np.float64], standardised: bool
+) -> tuple[float, float]:
+    """Return the heights that are drawn: all, or without a few that are far away.
+
+    Models up to the price that is marked are drawn whole, and so are coefficients in their own
+    units, which are not comparable anyway.
+    """
+    low, high = min(values.min(), 0.0), max(values.max(), 0.0)
+    if standardised:
+        limit = limit_axis(np.abs(values).max(axis=0), np.abs(marked).max(initial=0.0))
+        low, high = max(low, -limit), min(high, limit)
+    return float(low), float(high)
 
 
 def _steps(
@@ -139,13 +169,15 @@ def _name_sizes(ax: Axes, sizes: NDArray[np.int64], edges: NDArray[np.float64]) 
     top.set_xlabel("number of variables")
 
 
-def _note(ax: Axes, gone: list[str], unnamed: int) -> None:
-    """Note which variables left again, and how many labels had no room."""
+def _note(ax: Axes, beyond: list[str], gone: list[str], unnamed: int) -> None:
+    """Note what is out of sight, which variables left again, and how many are not named."""
     parts = []
+    if beyond:
+        parts.append(f"beyond the axis: {', '.join(beyond)}")
+    if unnamed:
+        parts.append(f"not named: {unnamed} other{'s' * (unnamed > 1)}")
     if gone:
         parts.append(f"in grey, not in the largest model: {', '.join(gone)}")
-    if unnamed:
-        parts.append(f"no room to name {unnamed} small ones")
     if parts:
         width = ax.get_window_extent().width * 72 / ax.figure.dpi
         text = textwrap.shorten("; ".join(parts), 230, placeholder=" ...")

@@ -12,7 +12,6 @@ from markupsafe import Markup
 from numpy.typing import NDArray
 
 from ellzero._shown import shown
-from ellzero._spacing import space_out
 from ellzero.report._format import number
 from ellzero.report._svg import Axis, Canvas, linear_ticks, log_ticks
 
@@ -21,13 +20,11 @@ __all__ = [
     "chart_bar",
     "chart_curve",
     "chart_inclusion",
-    "chart_path",
     "chart_quantiles",
     "chart_residuals",
     "chart_sizes",
 ]
 
-_COLOURS = 8
 _MOST_DOTS = 1500
 
 
@@ -45,18 +42,6 @@ def chart_bar(share: float, kind: str = "") -> Markup:
         '<svg class="cell" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
         f"{''.join(canvas._parts)}</svg>"
     )
-
-
-def price_range(path: Sequence[dict[str, Any]]) -> tuple[float, float] | None:
-    """Return the highest and lowest price that is drawn; None if there is one model only."""
-    edges = [step["lam_low"] for step in path if step["lam_low"]]
-    edges += [step["lam_high"] for step in path if step["lam_high"]]
-    if not edges:
-        return None
-    high, low = max(edges), min(edges)
-    reach = max((high / low) ** 0.06, 1.25)
-    open_end = any(step["lam_low"] == 0 for step in path)
-    return high * reach, low / reach if open_end or high == low else low
 
 
 def chart_curve(curve: dict[str, Any], chosen: float | None, width: int) -> Canvas:
@@ -91,20 +76,21 @@ def chart_curve(curve: dict[str, Any], chosen: float | None, width: int) -> Canv
     )
     marks = [("one_se", "one standard error" if width > 400 else "1 s.e.", "dotted")]
     marks += [("least", "least", "dashed")]
-    for place, (key, words, kind) in enumerate(marks):
-        mark = curve[key]
-        at = x(min(max(mark["lam"], edges[-1]), edges[0]))
+    places = [x(min(max(curve[key]["lam"], edges[-1]), edges[0])) for key, _, _ in marks]
+    for at, (_, _, kind) in zip(places, marks, strict=True):
         canvas.line([(at, y.start), (at, y.end)], kind)
-        text = f"{words}: {mark['size']:.1f} variables"
+    # Words come after all lines, which stop short of them.
+    for place, (at, (key, words, _)) in enumerate(zip(places, marks, strict=True)):
+        text = f"{words}: {curve[key]['size']:.1f} variables"
         # The first is to the left of the second: words go where there is no other line.
         needed = 6.5 * len(text)
         rightwards = at + needed < width if place else at - needed < left
         anchor, shift = ("start", 5) if rightwards else ("end", -5)
         canvas.text(at + shift, y.end + 10 + 15 * place, text, "note", anchor)
     if chosen is not None and edges[-1] <= chosen <= edges[0]:
-        places = np.flatnonzero((edges[:-1] >= chosen) & (edges[1:] <= chosen))
-        if places.size:
-            canvas.add("circle", cx=x(chosen), cy=y(float(root[places[0]])), r=5, class_="chosen")
+        around = np.flatnonzero((edges[:-1] >= chosen) & (edges[1:] <= chosen))
+        if around.size:
+            canvas.add("circle", cx=x(chosen), cy=y(float(root[around[0]])), r=5, class_="chosen")
     return canvas
 
 
@@ -159,96 +145,8 @@ def _error_axis(
     return Axis(bottom - pad, top + pad, height - 46, 28)
 
 
-def chart_path(path: Sequence[dict[str, Any]], width: int) -> Canvas:
-    """Draw standardised coefficients against the price, with a band for every model."""
-    wide = width > 400
-    height, left, right = (400, 50, 165) if wide else (380, 44, 100)
-    canvas = Canvas(width, height, "Coefficients of the models as the price of a variable falls")
-    steps = [(place, step) for place, step in enumerate(path) if step["lam_low"] is not None]
-    prices = price_range(path)
-    if prices is None or len(steps) < 2:
-        canvas.text(left, 80, "One model only: there is no path.", "label")
-        return canvas
-    x = Axis(prices[0], prices[1], left, width - right, log=True)
-    values = {
-        (place, v["name"]): v["standardised"] for place, step in steps for v in step["variables"]
-    }
-    span = [0.0, *values.values()]
-    pad = 0.07 * (max(span) - min(span) or 1.0)
-    y = Axis(min(span) - pad, max(span) + pad, height - 46, 40)
-    ends = [
-        (x(min(step["lam_high"] or prices[0], prices[0])), x(max(step["lam_low"], prices[1])))
-        for _, step in steps
-    ]
-    for (place, step), (a, b) in zip(steps, ends, strict=True):
-        canvas.add(
-            "rect", x=a, y=y.end, width=max(b - a, 0.5), height=y.start - y.end,
-            class_="step on" if step["chosen"] else "step", data_step=place,
-        )  # fmt: skip
-    y_ticks = [(t, number(t)) for t in linear_ticks(y.low, y.high)]
-    x_ticks = [(t, number(t)) for t in log_ticks(prices[1], prices[0], 7 if wide else 4)]
-    canvas.axes(x, y, x_ticks, y_ticks, "price of a variable, falling", "standardised coefficient")
-    canvas.line([(left, y(0.0)), (x.end, y(0.0))], "zero")
-    last = steps[-1][0]
-    names = list(dict.fromkeys(name for _, name in values))
-    staying = sorted(
-        (name for name in names if (last, name) in values), key=lambda n: -abs(values[last, n])
-    )
-    colour = {name: f"c{place % _COLOURS}" for place, name in enumerate(staying)}
-    for name in names:
-        points: list[tuple[float, float] | None] = []
-        inside = False
-        for (place, _), (a, b) in zip(steps, ends, strict=True):
-            if (place, name) in values:
-                height_now = y(values[place, name])
-                points += [] if inside else [(a, y(0.0))]
-                points += [(a, height_now), (b, height_now)]
-                inside = True
-            elif inside:
-                points += [(a, y(0.0)), None]
-                inside = False
-        canvas.line(points, f"coefficient {colour.get(name, 'gone')}")
-    _name_ends(canvas, y, x.end, staying, [values[last, n] for n in staying], colour, wide)
-    _name_sizes(canvas, steps, ends)
-    return canvas
-
-
-def _name_ends(
-    canvas: Canvas,
-    y: Axis,
-    edge: float,
-    names: list[str],
-    values: list[float],
-    colour: dict[str, str],
-    wide: bool,
-) -> None:
-    """Write the names of the largest coefficients beside the ends of their lines."""
-    room = max(1, int((y.start - y.end) / 15))
-    names, values = names[:room], values[:room]
-    heights: NDArray[np.float64] = np.array([y(value) for value in values])
-    placed = space_out(heights, 15.0, y.end + 4, y.start - 2) if names else heights
-    for name, at, place in zip(names, heights, placed, strict=True):
-        canvas.line(
-            [(edge, float(at)), (edge + 10, float(place))], f"coefficient thin {colour[name]}"
-        )
-        canvas.text(
-            edge + 13, float(place) + 4, _cut(name, 19 if wide else 10), f"name {colour[name]}"
-        )
-
-
-def _name_sizes(
-    canvas: Canvas, steps: list[tuple[int, dict[str, Any]]], ends: list[tuple[float, float]]
-) -> None:
-    """Write the number of variables above each model, where there is room."""
-    before = -math.inf
-    for (_, step), (a, b) in zip(steps, ends, strict=True):
-        centre = (a + b) / 2
-        if centre - before >= 20:
-            canvas.text(centre, 34, str(step["size"]), "tick", "middle")
-            before = centre
-
-
-def _cut(name: str, most: int) -> str:
+def cut(name: str, most: int) -> str:
+    """Cut a name that is longer than there is room for."""
     name = shown(name)  # before it is cut: what is written out is longer
     return name if len(name) <= most else name[: most - 1] + "…"
 
@@ -267,7 +165,7 @@ def chart_inclusion(variables: Sequence[dict[str, Any]], width: int, most: int =
     for place, variable in enumerate(shown):
         at = 8.0 + row * place
         share = variable["inclusion"]
-        canvas.text(left - 8, at + 12, _cut(variable["name"], 21 if wide else 13), "tick", "end")
+        canvas.text(left - 8, at + 12, cut(variable["name"], 21 if wide else 13), "tick", "end")
         canvas.add("rect", x=left, y=at + 2, width=x(share) - left, height=row - 7, class_="bar")
         canvas.text(x(share) + 6, at + 12, f"{share:.2f}", "tick")
     return canvas

@@ -16,12 +16,12 @@ from ellzero.report._charts import (
     chart_bar,
     chart_curve,
     chart_inclusion,
-    chart_path,
     chart_quantiles,
     chart_residuals,
     chart_sizes,
 )
 from ellzero.report._format import number, percent, plural, signed
+from ellzero.report._path_chart import chart_path, far_out
 from ellzero.selection import Selection
 
 __all__ = ["make_report", "policy_hash"]
@@ -75,6 +75,7 @@ def make_report(selection: Selection, content: dict[str, Any]) -> str:
         curve_chart=curve and both_widths(lambda w: chart_curve(curve, model["lam"], w)),
         sizes_chart=sizes and both_widths(lambda w: chart_sizes(sizes, model["size"], w)),
         path_chart=both_widths(lambda w: chart_path(path, w)),
+        far_out=far_out(path),
         inclusion_chart=posterior
         and both_widths(lambda w: chart_inclusion(posterior["variables"], w)),
         residual_chart=both_widths(lambda w: chart_residuals(fitted, residuals, seed, w)),

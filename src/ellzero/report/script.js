@@ -25,7 +25,7 @@
     rect.setAttribute("height", "8");
     rect.setAttribute("width", String(share));
     svg.append(rect);
-    row.insertCell().append(svg);
+    cell(row, "", "less").append(svg);
   }
 
   function show(place) {
@@ -48,7 +48,7 @@
     const last = body.insertRow();
     cell(last, "(intercept)", "name");
     cell(last, step.intercept, "num");
-    for (let i = 0; i < 3; i++) cell(last, "");
+    for (const kind of ["", "", "less"]) cell(last, "", kind);
     for (const band of document.querySelectorAll(".step")) {
       band.classList.toggle("on", Number(band.dataset.step) === place);
     }
