@@ -103,3 +103,24 @@ def test_dates_order_rows_of_a_series(tmp_path):
         "2000-02-01",
         "2000-03-01",
     ]
+
+
+def test_advice_is_read_to_its_end(tmp_path):
+    """However long the values before it are, in a pipe too."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"x": rng.normal(size=200), "y": rng.normal(size=200)})
+    table["after"] = pd.to_timedelta(np.arange(200), unit="s")
+    table["seen"] = pd.date_range("2012-01-01", periods=200).astype(str)
+    for row in range(4):
+        table.loc[row, "seen"] = f"not on the form, see the remark of nurse number {row} overleaf"
+    table["often"] = "2012-01-0" + table.index.astype(str).str[-1].replace("0", "9")
+    table.loc[::2, "often"] = "a word that is said of every second row, and at some length too"
+    table.to_parquet(tmp_path / "t.parquet")
+    result = ellzero("select", "t.parquet", "--target", "y", cwd=tmp_path)
+    assert result.code == 0, result.err
+    rows = {line.split()[0]: line for line in result.out.splitlines() if line}
+    assert rows["after"].endswith("name it in --time to order rows by it, or make numbers of it")
+    assert rows["seen"].endswith(" and 1 more (--na if that means missing)")
+    assert "'not on the form, see the re...'" in rows["seen"]
+    assert "reference 'a word that is said of ever...'" in rows["often"]

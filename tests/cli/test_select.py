@@ -11,6 +11,8 @@ import pytest
 from command import COMMAND, ellzero, ellzero_on_a_terminal, started
 from patience import PATIENCE, wait_until
 
+from ellzero.cli._console import Console
+from ellzero.cli._select import show_selection
 from ellzero.selection._model_file import _checksum
 from ellzero.tables import EXAMPLES
 
@@ -415,3 +417,26 @@ def test_help_imports_nothing_heavy():
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=True
     )
     assert done.stdout.endswith("heavy: []\n")
+
+
+@pytest.mark.parametrize("predicts", [False, True])
+@pytest.mark.parametrize("size", [0, 3])
+def test_no_zero_is_negative(predicts, size, capsys):
+    variable = {"name": "x", "coefficient": -0.0, "standardised": -1e-5, "r2_lost": -1e-16}
+    judged = {
+        "r2": -2e-4, "r2_se": 1e-5, "predicts": predicts, "size_high": size, "size_low": size,
+        "folds": "folds", "rmse": 1.0,
+    }  # fmt: skip
+    held = {"rows": 9, "rmse": 1.0, "rmse_of_mean": 1.0, "r2": -3e-4}
+    content = {
+        "target": "y", "rule": "", "data": {"features": 5, "rows_fitted": 9}, "warnings": [],
+        "notes": [], "cross_validation": judged, "held_out": held, "posterior": None,
+        "model": {
+            "size": size, "r2": -1e-16, "intercept": -0.0, "variables": [variable], "lam": 1.0,
+            "certificate": "",
+        },
+    }  # fmt: skip
+    show_selection(Console(quiet=False), content)
+    out = capsys.readouterr().out
+    assert "R² 0.000" in out
+    assert not re.findall(r"-0(?:\.0*)?(?![\d.])", out)

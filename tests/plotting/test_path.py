@@ -11,6 +11,7 @@ import matplotlib.pyplot as plt
 from matplotlib.text import Text
 
 from ellzero import l0_frontier
+from ellzero._spacing import limit_axis
 from ellzero.datasets import load_diabetes_interactions
 from ellzero.plotting._labels import space_out
 
@@ -55,6 +56,53 @@ def test_labels_do_not_collide(frontier, max_size):
         assert figure.bbox.padded(2).containsx(box.x0)
         assert figure.bbox.padded(2).containsx(box.x1)
         assert not any(box.overlaps(other) for other in boxes[:i])
+
+
+def test_an_axis_reaches_as_far_as_most_lines():
+    assert limit_axis(np.array([1.0, 1, 1, 1])) == 1
+    assert limit_axis(np.array([1.0, 1, 1, 1, 5])) == 5  # no harm done
+    assert limit_axis(np.array([1.0, 1, 1, 1, 7])) == 3
+    assert limit_axis(np.array([1.0, 1, 1, 1, 70]), 20) == 20
+    assert limit_axis(np.zeros(3)) == limit_axis(np.empty(0)) == 0
+
+
+def test_two_variables_do_not_stretch_the_axis(frontier):
+    ax = frontier.plot()
+    low, high = ax.get_ylim()
+    assert -4 < low < 0 < high < 4
+    *_, note = (text.get_text().replace("\n", " ") for text in ax.texts)
+    largest = dict.fromkeys(("tc", "ldl"), 0.0)
+    for size in frontier.hull_sizes:
+        model = frontier.at(size=int(size))
+        for name, value in zip(model.names, model.standardised, strict=True):
+            if name in largest and abs(value) > abs(largest[name]):
+                largest[name] = value
+    assert note.startswith(
+        f"beyond the axis: tc ({largest['tc']:.3g}), ldl ({largest['ldl']:.3g}), "
+    )
+    labels = [text.get_text() for text in ax.texts[:-1]]
+    assert {"tc \u2193", "ldl \u2191", "bmi"} <= set(labels)
+    assert f"not named: {40 - len(labels)} others" in note
+    colours = [text.get_color() for text in ax.texts[:-1]]
+    coloured = [colour for colour in colours if colour.startswith("#")]
+    assert len(set(coloured)) == len(coloured) == 8
+    assert len(labels) == 12
+    heights = [text.xyann[1] for text in ax.texts[:-1]]
+    joined = [text.xy[1] for text in ax.texts[:-1]]
+    assert heights == sorted(heights)  # in the order of the ends that they are joined to
+    assert joined == sorted(joined)
+
+
+def test_models_up_to_the_price_marked_are_drawn_whole(frontier):
+    most = np.abs(frontier.at(lam=2_000).standardised).max()
+    assert max(np.abs(frontier.plot().get_ylim())) < most
+    assert max(np.abs(frontier.plot(lam=2_000).get_ylim())) > most
+
+
+def test_coefficients_in_their_own_units_are_drawn_whole(frontier):
+    ax = frontier.plot(standardised=False)
+    most = np.abs(frontier.at(size=40).coef).max()
+    assert max(np.abs(ax.get_ylim())) > most
 
 
 def test_every_variable_of_the_largest_model_is_named(frontier):

@@ -5,6 +5,9 @@ import json
 
 import pytest
 from browsers import emulate, needs_browser, start_browser
+from pages import report
+
+from ellzero.tables import example_table
 
 pytestmark = needs_browser
 
@@ -128,6 +131,53 @@ def test_a_phone_needs_no_sideways_scrolling(page, address):
     shown = "getComputedStyle(document.querySelector('svg.{}')).display"
     assert script(page, shown.format("narrow")) == "block"
     assert script(page, shown.format("wide")) == "none"
+
+
+@pytest.fixture(scope="module")
+def eleven(tmp_path_factory):
+    """A report whose chosen model has eleven variables, and numbers of many digits."""
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    table = example_table("diabetes")
+    page = report(table, target="progression", interactions=True, size=11)
+    path.write_text(page, encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.mark.parametrize("width", [360, 400])
+def test_tables_of_coefficients_are_seen_whole_on_a_phone(page, eleven, width):
+    emulate(page, width=width, mobile=True)
+    page.get(eleven)
+    for box in ("#walk .scroll", ".scroll:has(#model)"):
+        inside, outside = script(
+            page,
+            f"(box => [box.scrollWidth, box.clientWidth])(document.querySelector('{box}'))",
+        )
+        assert inside <= outside
+        heights = script(
+            page,
+            f"[...document.querySelectorAll('{box} tbody tr')].map(row => row.clientHeight)",
+        )
+        assert len(heights) == 12
+        assert len(set(heights)) == 1  # (intercept) is on one line
+
+
+def test_no_line_goes_through_the_words_of_a_chart(page, eleven):
+    """They have a rim in the colour of the page, and come after the lines."""
+    page.get(eleven)
+    struck = script(
+        page,
+        """[...document.querySelectorAll('svg .note')].filter(text => {
+             const style = getComputedStyle(text);
+             let after = text.nextElementSibling;
+             while (after && !(after.matches('path') && !after.matches('.thin'))) {
+               after = after.nextElementSibling;
+             }
+             return after || !style.paintOrder.startsWith('stroke')
+                 || style.stroke !== getComputedStyle(document.body).backgroundColor;
+           }).map(text => text.textContent)""",
+    )
+    assert script(page, "document.querySelectorAll('svg .note').length") >= 2
+    assert struck == []
 
 
 @pytest.mark.parametrize(("kind", "width"), [("wide", 1000), ("narrow", 360)])

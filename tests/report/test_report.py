@@ -13,7 +13,8 @@ from pages import hostile_table, report
 
 from ellzero._shown import shown
 from ellzero.report import make_report
-from ellzero.report._format import number, percent, plural, signed
+from ellzero.report._format import fixed, number, percent, plural, signed
+from ellzero.report._path_chart import chart_path, far_out
 from ellzero.report._svg import Axis, Canvas, linear_ticks, log_ticks
 from ellzero.selection import Settings, prepare, select, summarise
 from ellzero.tables import NumberColumn, Table, TextColumn, example_table
@@ -211,12 +212,93 @@ def test_numbers_for_people():
     assert percent(0.0123) == "1.2%"
     assert percent(0.5) == "50%"
     assert signed(-0.5) == "\u22120.500"
+    assert fixed(-0.25) == "\u22120.250"
+    assert fixed(None) == "\u2013"
+    # No zero is negative.
+    assert [fixed(-1e-4), signed(-1e-4), percent(-1e-5), number(-0.0)] == [
+        "0.000",
+        "+0.000",
+        "0.0%",
+        "0",
+    ]
     assert [plural(k, "row") for k in (0, 1, 2, 1200)] == [
         "no rows",
         "one row",
         "two rows",
         "1,200 rows",
     ]
+
+
+def path_of(values, chosen):
+    """Return a path whose models are the rows of a table, zero for what is not in."""
+    return [
+        {
+            "lam_low": 0 if place == len(values) - 1 else 10.0**-place,
+            "lam_high": None if place == 0 else 10.0 ** (1 - place),
+            "size": int(np.count_nonzero(row)),
+            "chosen": place == chosen,
+            "variables": [
+                {"name": f"x{j:02}", "standardised": float(v)} for j, v in enumerate(row) if v
+            ],
+        }
+        for place, row in enumerate(values)
+    ]
+
+
+def ends_of(page):
+    """Return the names beside a path: height, text, class; and the thin lines to them."""
+    names = re.findall(r'<text x="[\d.]+" y="([\d.]+)" class="(name c\d|note)"[^>]*>([^<]*)', page)
+    thin = re.findall(r'<path d="M[\d.]+ ([\d.]+)L[\d.]+ ([\d.]+)" class="coefficient thin', page)
+    return [(float(y), text, kind) for y, kind, text in names], np.array(thin, dtype=float)
+
+
+@pytest.mark.parametrize("width", [680, 340])
+@pytest.mark.parametrize("count", [3, 8, 9, 25])
+def test_a_path_names_few_variables(rng, width, count):
+    values = (0.1 + rng.random((3, count))) * rng.choice([-1, 1], count)
+    for place in range(2):  # the last model has them all
+        values[place, (place + 1) * count // 3 :] = 0
+    page = str(chart_path(path_of(np.vstack([np.zeros(count), values]), 2), width).finish("k"))
+    names, thin = ends_of(page)
+    named = [(text, kind) for _, text, kind in names if kind != "note"]
+    assert len(named) == min(count, 8)
+    assert len({kind for _, kind in named}) == len(named)  # a colour each
+    assert [text for _, text, kind in names if kind == "note"] == (
+        [f"and {count - 8} more"] if count > 8 else []
+    )
+    last = dict(zip([f"x{j:02}" for j in range(count)], values[-1], strict=True))
+    heights = [last[text] for _, text, kind in sorted(names) if kind != "note"]
+    assert heights == sorted(heights, reverse=True)
+    order = np.argsort(thin[:, 0], kind="stable")  # lines that start in order end in order
+    assert (np.diff(thin[order, 1]) > 0).all()
+    at = np.sort([y for y, _, _ in names])
+    assert (np.diff(at) >= 14.9).all()
+
+
+def test_variables_of_the_chosen_model_are_named_first():
+    values = np.full((2, 20), 0.5)
+    values[0, :] = 0
+    values[0, 12:] = 0.1
+    values[1, 12:] = 0.1
+    names, _ = ends_of(
+        str(chart_path(path_of(np.vstack([np.zeros(20), values]), 1), 680).finish(""))
+    )
+    assert {text for _, text, kind in names if kind != "note"} == {f"x{j}" for j in range(12, 20)}
+
+
+def test_a_few_large_coefficients_do_not_stretch_the_axis():
+    values = np.array([[0.0] * 10, [0.3] * 10, [0.3] * 8 + [20.0, -30.0]])
+    path = path_of(values, 1)
+    assert far_out(path) == ["x09 (\u221230)", "x08 (20)"]
+    page = str(chart_path(path, 680).finish("k"))
+    assert ">20<" not in page
+    names, _ = ends_of(page)
+    shown = {text for _, text, _ in names}
+    assert {"x08 \u2191", "x09 \u2193"} <= shown
+    # Those of the chosen model are drawn, however large they are.
+    path = path_of(values, 2)
+    assert far_out(path) == []
+    assert ">20<" in str(chart_path(path, 680).finish("k"))
 
 
 def test_canvas_escapes():

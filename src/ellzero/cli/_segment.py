@@ -244,9 +244,9 @@ def _show(console: Console, found: Any, series: _Series, noise: float) -> None:
         [
             [
                 series.label(int(at)),
-                f"{found.signal[at]:.5g}",
-                f"{jump:+.5g}",
-                f"{jump / noise:+.1f}" if noise > 0 else "",
+                f"{found.signal[at]:z.5g}",
+                f"{jump:+z.5g}",
+                f"{jump / noise:+z.1f}" if noise > 0 else "",
             ]
             for at, jump in zip(places, found.jumps, strict=False)
         ],

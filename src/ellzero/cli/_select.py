@@ -124,7 +124,7 @@ def show_columns(console: Console, data: Any) -> None:
             for r in shown
         ],
         left=4,
-        longest=160,
+        longest=240,
     )
     if len(shown) < len(data.remarks):
         console.say(f"... and {len(data.remarks) - len(shown)} more")
@@ -139,16 +139,16 @@ def show_selection(console: Console, content: dict[str, Any]) -> None:
     rows = [
         [
             variable["name"],
-            f"{variable['coefficient']:.5g}",
-            f"{variable['standardised']:.3f}",
-            f"{variable['r2_lost']:.4f}",
+            f"{variable['coefficient']:z.5g}",
+            f"{variable['standardised']:z.3f}",
+            f"{variable['r2_lost']:z.4f}",
         ]
         for variable in model["variables"]
     ]
     console.say()
     console.table(
         ["variable", "coefficient", "standardised", "R² lost without it"],
-        [*rows, ["(intercept)", f"{model['intercept']:.5g}", "", ""]],
+        [*rows, ["(intercept)", f"{model['intercept']:z.5g}", "", ""]],
     )
     console.say()
     if content["rule"]:
@@ -226,11 +226,11 @@ def _headline(content: dict[str, Any]) -> str:
     """Say what was found, by what it is worth on rows held out."""
     model, data, judged = content["model"], content["data"], content["cross_validation"]
     target, size, p = clean(content["target"]), model["size"], data["features"]
-    fitted = f"{model['r2']:.3f} on the {data['rows_fitted']:,} rows fitted"
+    fitted = f"{model['r2']:z.3f} on the {data['rows_fitted']:,} rows fitted"
     if judged is None or judged["r2"] is None:
         return f"{size} of {p} features go with {target!r}: R² {fitted}"
     se = "" if judged["r2_se"] is None else f" ± {judged['r2_se']:.3f}"
-    r2 = f"cross-validated R² {judged['r2']:.3f}{se}"
+    r2 = f"cross-validated R² {judged['r2']:z.3f}{se}"
     if not judged["predicts"]:
         kept = f"{size} of {p} features are kept all the same, with R² {fitted}"
         if not size:
@@ -250,9 +250,9 @@ def show_posterior(console: Console, posterior: dict[str, Any], most: int = 20) 
             [
                 variable["name"],
                 f"{variable['inclusion']:.3f}",
-                f"{variable['coefficient']:.4g}",
-                f"{variable['low']:.4g}",
-                f"{variable['high']:.4g}",
+                f"{variable['coefficient']:z.4g}",
+                f"{variable['low']:z.4g}",
+                f"{variable['high']:z.4g}",
             ]
             for variable in posterior["variables"][:most]
         ],
@@ -271,4 +271,4 @@ def show_posterior(console: Console, posterior: dict[str, Any], most: int = 20) 
 
 
 def _or_dash(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3f}"
+    return "-" if value is None else f"{value:z.3f}"

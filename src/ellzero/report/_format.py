@@ -1,10 +1,10 @@
-"""Numbers as people read them."""
+"""Numbers as people read them: none of them is a negative zero."""
 
 from __future__ import annotations
 
 import math
 
-__all__ = ["number", "percent", "plural", "signed"]
+__all__ = ["fixed", "number", "percent", "plural", "signed"]
 
 
 def number(value: float | None, digits: int = 4) -> str:
@@ -18,11 +18,18 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{value:.{digits}g}".replace("-", "\u2212")
 
 
+def fixed(value: float | None) -> str:
+    """Write a number with three decimals."""
+    if value is None or not math.isfinite(value):
+        return "\u2013"
+    return f"{value:z.3f}".replace("-", "\u2212")
+
+
 def signed(value: float | None) -> str:
     """Write a number with its sign and three decimals."""
     if value is None or not math.isfinite(value):
         return "\u2013"
-    return f"{value:+.3f}".replace("-", "\u2212")
+    return f"{value:+z.3f}".replace("-", "\u2212")
 
 
 def percent(share: float | None) -> str:
@@ -30,7 +37,7 @@ def percent(share: float | None) -> str:
     if share is None or not math.isfinite(share):
         return "\u2013"
     value = 100 * share
-    return f"{value:.1f}%" if abs(value) < 9.95 else f"{value:.0f}%"
+    return f"{value:z.1f}%" if abs(value) < 9.95 else f"{value:.0f}%"
 
 
 def plural(count: int, noun: str) -> str:

@@ -20,7 +20,7 @@ from ellzero.report._charts import (
     chart_residuals,
     chart_sizes,
 )
-from ellzero.report._format import number, percent, plural, signed
+from ellzero.report._format import fixed, number, percent, plural, signed
 from ellzero.report._path_chart import chart_path, far_out
 from ellzero.selection import Selection
 
@@ -54,7 +54,9 @@ def make_report(selection: Selection, content: dict[str, Any]) -> str:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, lstrip_blocks=True, finalize=_readable
     )
-    environment.filters.update(number=number, percent=percent, plural=plural, signed=signed)
+    environment.filters.update(
+        fixed=fixed, number=number, percent=percent, plural=plural, signed=signed
+    )
     template = environment.from_string((here / "template.html").read_text(encoding="utf-8"))
     seed = content["seed"]
     model, path = content["model"], content["path"]
@@ -113,7 +115,7 @@ def _steps(path: list[dict[str, Any]]) -> list[dict[str, Any]]:
         {
             "size": plural(step["size"], "variable"),
             "price": _price(step),
-            "r2": f"{step['r2']:.3f}",
+            "r2": fixed(step["r2"]),
             "error": _error(step["held_out"]),
             "chosen": step["chosen"],
             "intercept": number(step["intercept"]),

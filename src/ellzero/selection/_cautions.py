@@ -110,8 +110,8 @@ def _say_way_out(
     if way is None:
         return Message(Argument("force"), " leaves no model without that.")
     cost = (
-        f"costs {max(r2 - way.r2, 0.0):.2g} of R² on the rows fitted ({way.r2:.3f} instead of "
-        f"{r2:.3f})"
+        f"costs {max(r2 - way.r2, 0.0):.2g} of R² on the rows fitted ({way.r2:z.3f} instead of "
+        f"{r2:z.3f})"
     )
     if way.size is None:
         names = listed([model.names[j] for j in way.left_out], 8)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ellzero._messages import Argument, Message
 from ellzero.tables._arrays import Growing, MostlyZero, to_numpy
-from ellzero.tables._errors import listed
+from ellzero.tables._errors import listed, shortened
 
 __all__ = ["DATE_FORMATS", "TextDates", "WrittenDates"]
 
@@ -143,9 +143,10 @@ class TextDates:
                 return "dates that have the day first here and the month first there"
             more = best.n_failed > len(best.failed)
             example = next(iter(best.failed))
+            whole = example if shortened(example) == example else None
             return Message(
-                f"dates, but for {listed(best.failed, 3)}{' and others' * more} (",
-                Argument("na", example),
+                f"dates, but for {listed(map(shortened, best.failed), 3)}{' and others' * more} (",
+                Argument("na", whole),
                 " if that means missing)",
             )
         if self._zones and self._no_zones:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ellzero._messages import Argument, Message
 
-__all__ = ["DataError", "listed"]
+__all__ = ["DataError", "listed", "shortened"]
 
 
 class DataError(ValueError):
@@ -32,3 +32,8 @@ def listed(names: Iterable[str], most: int = 5) -> str:
     names = list(names)
     text = ", ".join(repr(name) for name in names[:most])
     return text if len(names) <= most else f"{text} and {len(names) - most} more"
+
+
+def shortened(value: str, most: int = 30) -> str:
+    """Cut a long value, so that what is said after it is still read."""
+    return value if len(value) <= most else value[: most - 3] + "..."

@@ -10,7 +10,7 @@ import numpy as np
 
 from ellzero._messages import Argument, Message
 from ellzero.tables._columns import Column, DateColumn, NumberColumn, TextColumn, ValueColumn
-from ellzero.tables._errors import DataError, listed
+from ellzero.tables._errors import DataError, listed, shortened
 from ellzero.tables._identifiers import names_identifier, numbers_rows, tell_apart
 from ellzero.tables._levels import Pool, least_rows, pool_rare
 from ellzero.tables._read import Table
@@ -151,7 +151,7 @@ def reference_level(column: TextColumn) -> int:
 def describe_levels(column: TextColumn, pool: Pool | None) -> str:
     """Say how many levels a category has, and how many more are pooled."""
     levels = column.levels or []
-    words = f"{len(levels)} levels, reference {levels[reference_level(column)]!r}"
+    words = f"{len(levels)} levels, reference {shortened(levels[reference_level(column)])!r}"
     if pool is not None:
         ones = "one" if len(pool.rare) == 1 else "ones"
         words += f"; {len(pool.rare):,} rare {ones} pooled as {pool.level!r}"
