@@ -467,7 +467,10 @@ class Frontier:
         Returns
         -------
         matplotlib.axes.Axes
-            What was drawn on. Breakpoints are marked by thin lines, sizes above them.
+            What was drawn on. Breakpoints are marked by thin lines, sizes above them. The twelve
+            variables that are seen most are named. Standardised coefficients that would make the
+            others flat are beyond the axis, with an arrow, unless they are of models up to ``lam``;
+            a note below says which.
 
         Examples
         --------
