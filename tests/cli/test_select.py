@@ -419,6 +419,16 @@ def test_help_imports_nothing_heavy():
     assert done.stdout.endswith("heavy: []\n")
 
 
+def test_entangled_variables_are_named_wherever_the_model_is_shown(tmp_path):
+    asked = ["--example", "diabetes", "--size", 8, "--json", "o.json", "--report", "o.html"]
+    result = ellzero("select", *asked, cwd=tmp_path)
+    text = "'tc', 'ldl', 'tch', 'ltg' are entangled (variance inflation factor up to 17)"
+    assert f"Warning: {text}" in result.err
+    (warning,) = json.loads((tmp_path / "o.json").read_text())["warnings"]
+    assert warning.startswith(text)
+    assert text.replace("'", "&#39;") in (tmp_path / "o.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("predicts", [False, True])
 @pytest.mark.parametrize("size", [0, 3])
 def test_no_zero_is_negative(predicts, size, capsys):

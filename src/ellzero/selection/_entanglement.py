@@ -33,7 +33,7 @@ _CALM = 5.0
 # a copy. (Of several copies none matters much given the others.)
 _PARTIAL, _COPY = 0.5, 0.9
 _MOST_TRIED = 10  # as many variables have all their subsets left out in turn,
-_MOST_WORK = 1e9  # if that takes no more operations
+_MOST_WORK = 1e9  # if that takes no more operations for all sets
 _ROUNDING = 1e-12  # so that columns that depend on each other have an inverse
 
 
@@ -143,7 +143,8 @@ def _leave_out(
     gone = np.empty(0, dtype=np.int64)
     for members in sets:
         able = members[free[members]]
-        if len(able) <= _MOST_TRIED and 2.0 ** len(able) * len(free) ** 3 <= _MOST_WORK:
+        work = len(sets) * 2.0 ** len(able) * len(free) ** 3
+        if len(able) <= _MOST_TRIED and work <= _MOST_WORK:
             ways = [
                 (statistics.part(np.union1d(rest, kept)), kept) for kept in _subsets(members, able)
             ]
