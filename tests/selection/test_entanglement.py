@@ -135,7 +135,7 @@ def test_what_is_said_of_diabetes():
         other = np.delete(X, j, axis=1)
         assert literal_inflation(other).max() > 5 or r2_of(other, data.y) <= then + 1e-12
     content = json.loads(json.dumps(summarise(chosen, "ellzero", in_options)))
-    assert content["warnings"] == [text]
+    assert text in content["warnings"]
 
 
 def test_models_without_it_are_quiet():
