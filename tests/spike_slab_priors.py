@@ -7,7 +7,10 @@ from ellzero._engine import make_design
 
 
 def core_prior(p, degrees, *, slab="gaussian", noise=1.0, spread=1.0, theta=0.3, g=1.0, boom=0.1):
-    """A variance is a number, or (shape, rate) if it is learned; theta a number or (a, b)."""
+    """A variance is a number, or (shape, rate) if it is learned; theta a number or (a, b).
+
+    ``spread=("relative", shape, rate)`` is the prior of the ratio to the variance of the noise.
+    """
     prior = _core.SpikeSlabPrior()
     prior.slab = getattr(_core.Slab, slab)
     prior.noise, prior.slab_variance = variance(noise), variance(spread)
@@ -24,9 +27,9 @@ def core_prior(p, degrees, *, slab="gaussian", noise=1.0, spread=1.0, theta=0.3,
 def variance(value):
     out = _core.Variance()
     if isinstance(value, tuple):
-        out.learned = True
-        out.shape, out.rate = value
-        out.value = value[1] / (value[0] + 1)
+        out.learned, out.relative = True, value[0] == "relative"
+        out.shape, out.rate = value[-2:]
+        out.value = out.rate / (out.shape + 1)
     else:
         out.value = value
     return out
@@ -55,6 +58,11 @@ VARIANCES = {
     "gaussian, slab learned": {"noise": 2.0, "spread": (1.0, 30.0)},
     "gaussian, noise learned": {"noise": (0.5, 1.0), "spread": 30.0},
     "gaussian, both learned": {"noise": (0.5, 1.0), "spread": (1.0, 30.0)},
+    "gaussian, relative slab": {"noise": 2.0, "spread": ("relative", 0.5, 7.0)},
+    "gaussian, relative slab, noise learned": {
+        "noise": (0.5, 1.0),
+        "spread": ("relative", 0.5, 7.0),
+    },
     "zellner, given": {"slab": "zellner", "noise": 2.0, "g": 60.0},
     "zellner, noise learned": {"slab": "zellner", "noise": (0.5, 1.0), "g": 60.0},
     "boom, given": {"slab": "boom", "noise": 2.0, "boom": 0.01},

@@ -85,9 +85,13 @@ EnumeratedPosterior enumerate_all(const Quadratic& design, const SpikeSlabPrior&
   PythonInterrupt interrupt;
   const Context context{threads, &interrupt};
   Draws drawn;
+  double log_evidence = 0;
   const Masses sums = run_released(interrupt, [&] {
     const GramUser cache(design.cache(), context.single(false));
-    return Enumeration(design, cache, prior).run(reference, draws, seed, context, drawn);
+    Enumeration enumeration(design, cache, prior);
+    Masses found = enumeration.run(reference, draws, seed, context, drawn);
+    log_evidence = enumeration.log_evidence(found);
+    return found;
   });
   drawn.inclusion = sums.inclusion;
   drawn.mean = sums.mean;
@@ -97,7 +101,7 @@ EnumeratedPosterior enumerate_all(const Quadratic& design, const SpikeSlabPrior&
   }
   std::vector<double> masses = sums.by_code;
   for (double& mass : masses) mass /= sums.total;
-  return {to_dict(drawn, design.columns()), masses, sums.log_total()};
+  return {to_dict(drawn, design.columns()), masses, log_evidence};
 }
 
 // Where a climb ended, and log p(S | y) there.
@@ -146,7 +150,8 @@ void bind_posterior(nb::module_& m) {
       .def_rw("learned", &Variance::learned)
       .def_rw("value", &Variance::value)
       .def_rw("shape", &Variance::shape)
-      .def_rw("rate", &Variance::rate);
+      .def_rw("rate", &Variance::rate)
+      .def_rw("relative", &Variance::relative);
   nb::class_<SpikeSlabPrior>(m, "SpikeSlabPrior")
       .def(nb::init<>())
       .def_rw("slab", &SpikeSlabPrior::slab)

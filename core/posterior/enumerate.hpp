@@ -106,6 +106,13 @@ class Enumeration {
   Enumeration(const Quadratic& design, const GramUser& cache, const SpikeSlabPrior& prior)
       : design_(design), cache_(cache), prior_(prior) {}
 
+  // The log of the evidence, up to what is the same for all data; masses are in units of y.
+  double log_evidence(const Masses& sum) const {
+    const SpikeSlab model(design_, cache_, prior_);
+    const double power = prior_.noise.learned ? model.noise_shape() : 0;
+    return sum.log_total() - power * std::log(model.unit());
+  }
+
   // The posterior; then `count` draws from it.
   Masses run(const std::vector<double>& reference, Index count, std::uint64_t seed,
              const Context& context, Draws& draws) {
@@ -138,9 +145,18 @@ class Enumeration {
   double log_weight(const SpikeSlab& model, double x) const {
     if (!learns_tau(prior_)) return model.log_posterior();
     const LeastSquares& support = model.support();
-    return model.log_prior() +
-           0.5 * (static_cast<double>(model.size()) * x - support.log_determinant()) +
-           tau_log_density(prior_, x, support.energy());
+    const auto k = static_cast<double>(model.size());
+    return model.log_prior() + 0.5 * (k * x - support.log_determinant()) +
+           tau_log_density(prior_, x, support.energy(), model.unit()) + log_tail(k, x);
+  }
+
+  // A prior of 1 / tau falls off slowly to the left: the last node stands for those beyond it too,
+  // where the weight of k members goes as exp((k / 2 + shape) x).
+  double log_tail(double k, double x) const {
+    const Variance& slab_variance = prior_.slab_variance;
+    const bool last = x - step_ < std::log(SpikeSlab::kLeastTau);
+    if (!(slab_variance.learned && slab_variance.relative && last)) return 0;
+    return -std::log1p(-std::exp(-(0.5 * k + slab_variance.shape) * step_));
   }
 
   void stand_at(SpikeSlab& model, double x) const {
@@ -176,7 +192,7 @@ class Enumeration {
 
   // Nodes on either side of the middle, each side in a thread, until nothing more comes of them.
   void integrate(const SpikeSlab& model, Masses& sum, const Context& context) {
-    const double middle = std::log(model.tau()), step = node_step(model);
+    const double middle = std::log(model.tau()), step = step_ = node_step(model);
     const bool slab = prior_.slab_variance.learned;
     const double reach[2] = {slab ? kReach : reach_to_best(model), slab ? kReach : 2};
     const double low = std::log(SpikeSlab::kLeastTau), high = std::log(SpikeSlab::kGreatestTau);
@@ -278,6 +294,7 @@ class Enumeration {
   const GramUser cache_;
   const SpikeSlabPrior& prior_;
   std::vector<Node> nodes_;
+  double step_ = 0;  // between nodes
 };
 
 }  // namespace ellzero

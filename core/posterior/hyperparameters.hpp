@@ -9,7 +9,12 @@
 //                     {  -(a + N/2) log s2 - (b + E) / s2,  s2 = tau sigma_beta^2   noise learned
 //                     {  -E / s2 + a2 x - b2 tau / s2                        slab learned
 //
-// for sigma_e^2 ~ IG(a, b) and sigma_beta^2 ~ IG(a2, b2).
+// for sigma_e^2 ~ IG(a, b) and sigma_beta^2 ~ IG(a2, b2). Where it is 1 / tau that is IG(a2, b2),
+//
+//   k x / 2 - D / 2 + {  -(a + N/2) log(b + E) + a2 x - b2 tau             both variances learned
+//                     {  -E / s2 + a2 x - b2 tau                             slab learned
+//
+// which with a2 = 1/2 and b2 = n/2 is the prior of Zellner and Siow (1980) on independent slabs.
 #pragma once
 
 #include <algorithm>
@@ -80,19 +85,25 @@ inline bool learns_tau(const SpikeSlabPrior& prior) {
 }
 
 // The part of the log-density of x = log tau that the support's energy enters, and the prior.
-inline double tau_log_density(const SpikeSlabPrior& prior, double x, double energy) {
+// What has the unit of a variance is taken in the given one.
+inline double tau_log_density(const SpikeSlabPrior& prior, double x, double energy, double unit) {
   const Variance &noise = prior.noise, &slab_variance = prior.slab_variance;
   const double tau = std::exp(x);
   if (noise.learned && slab_variance.learned) {
+    if (slab_variance.relative) {
+      return slab_variance.shape * x - slab_variance.rate * tau -
+             (noise.shape + 0.5 * prior.degrees) * std::log((noise.rate + energy) / unit);
+    }
     const double shape = noise.shape + slab_variance.shape + 0.5 * prior.degrees;
     return slab_variance.shape * x -
-           shape * std::log(noise.rate + slab_variance.rate * tau + energy);
+           shape * std::log((noise.rate + slab_variance.rate * tau + energy) / unit);
   }
   if (noise.learned) {
     const double s2 = tau * slab_variance.value;
-    return -(noise.shape + 0.5 * prior.degrees) * std::log(s2) - (noise.rate + energy) / s2;
+    return -(noise.shape + 0.5 * prior.degrees) * std::log(s2 / unit) - (noise.rate + energy) / s2;
   }
-  return -energy / noise.value + slab_variance.shape * x - slab_variance.rate * tau / noise.value;
+  const double rate = slab_variance.rate / (slab_variance.relative ? 1 : noise.value);
+  return -energy / noise.value + slab_variance.shape * x - rate * tau;
 }
 
 inline void learn_tau(SpikeSlab& model, const Quadratic& design, Random& random) {
@@ -100,7 +111,7 @@ inline void learn_tau(SpikeSlab& model, const Quadratic& design, Random& random)
   RidgeCurve curve(model.support(), design);
   const auto density = [&](double x, const RidgeCurve::Value& value) {
     return 0.5 * (static_cast<double>(curve.size()) * x - value.log_determinant) +
-           tau_log_density(prior, x, value.energy);
+           tau_log_density(prior, x, value.energy, model.unit());
   };
   const double now = std::log(model.tau());
   const double here = density(now, {model.support().energy(), model.support().log_determinant()});
@@ -117,17 +128,22 @@ inline void learn_scales(SpikeSlab& model, const Quadratic& design, Random& rand
   const LeastSquares& support = model.support();
   const Index k = support.size();
   const std::vector<double> beta = model.draw_beta(model.s2(), random);
-  if (prior.slab_variance.learned) {
+  const Variance& slab_variance = prior.slab_variance;
+  const bool tied = slab_variance.learned && slab_variance.relative;
+  const double unit = model.unit();
+  if (slab_variance.learned) {
+    const double rate = slab_variance.rate * (tied ? model.s2() : 1) / unit;
     double sum = 0;
     for (const double value : beta) sum += std::fabs(value);
+    sum /= std::sqrt(unit);
     // In x = log sigma_beta^2; the Laplace density is (2 / variance)^(1/2) / 2 exp(-...).
     const auto log_density = [&](double x) {
       return -0.5 * static_cast<double>(k) * x - sum * std::sqrt(2.0) * std::exp(-0.5 * x) -
-             prior.slab_variance.shape * x - prior.slab_variance.rate * std::exp(-x);
+             slab_variance.shape * x - rate * std::exp(-x);
     };
-    const double x = std::log(model.slab_variance());
+    const double x = std::log(model.slab_variance() / unit);
     model.set_slab_variance(
-        std::exp(slice_step(x, log_density(x), -690, 690, log_density, random)));
+        unit * std::exp(slice_step(x, log_density(x), -690, 690, log_density, random)));
   }
   if (prior.noise.learned) {
     // |y - Z_S beta|^2 = y'y - 2 b'beta + beta'G beta
@@ -138,8 +154,20 @@ inline void learn_scales(SpikeSlab& model, const Quadratic& design, Random& rand
       half_rss += beta[s] * (0.5 * dot(gram.data() + s * k, beta.data(), k) -
                              design.zy[support.members()[s]]);
     }
+    const double shape = prior.noise.shape + 0.5 * prior.degrees;
     const double rate = prior.noise.rate + std::max(0.0, half_rss);
-    model.set_s2(random.inverse_gamma(prior.noise.shape + 0.5 * prior.degrees, rate));
+    if (tied) {
+      // In x = log s2; sigma_beta^2 given it is IG(a2, b2 s2).
+      const double inverse = rate / unit,
+                   direct = slab_variance.rate * unit / model.slab_variance();
+      const auto log_density = [&](double x) {
+        return (slab_variance.shape - shape) * x - inverse * std::exp(-x) - direct * std::exp(x);
+      };
+      const double x = std::log(model.s2() / unit);
+      model.set_s2(unit * std::exp(slice_step(x, log_density(x), -690, 690, log_density, random)));
+    } else {
+      model.set_s2(random.inverse_gamma(shape, rate));
+    }
   }
   const LaplaceSlab slab(model.slab_variance(), model.s2());
   std::vector<double> precisions;

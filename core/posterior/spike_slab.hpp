@@ -45,6 +45,7 @@ struct Variance {
   double value = 1;  // if given; else where to start
   double shape = 0;
   double rate = 0;
+  bool relative = false;  // of sigma_beta^2: whether it is over sigma_e^2 that it is inverse gamma
 };
 
 struct SpikeSlabPrior {
@@ -117,18 +118,21 @@ class SpikeSlab {
   Index free_columns() const { return free_; }
   Index free_members() const { return free_in_; }
 
+  // What variances are compared with where their logarithm is taken, so that y in other units
+  // gives the same bits, if these are a power of two apart.
+  double unit() const { return design_.yy > 0 ? design_.yy : 1; }
+
   // Whether s2 is integrated out of the odds.
   bool integrated() const {
     if (!prior_.noise.learned || is_laplace()) return false;
     return prior_.slab != Slab::gaussian || prior_.slab_variance.learned;
   }
   double noise_shape() const {
-    const double slab = prior_.slab == Slab::gaussian ? prior_.slab_variance.shape : 0;
-    return prior_.noise.shape + slab + 0.5 * prior_.degrees;
+    return prior_.noise.shape + (slab_tells_noise() ? prior_.slab_variance.shape : 0) +
+           0.5 * prior_.degrees;
   }
   double noise_rate() const {
-    return prior_.noise.rate +
-           (prior_.slab == Slab::gaussian ? prior_.slab_variance.rate * tau_ : 0);
+    return prior_.noise.rate + (slab_tells_noise() ? prior_.slab_variance.rate * tau_ : 0);
   }
   // H, and with s2 integrated out the prior's rate too.
   double total() const {
@@ -141,7 +145,8 @@ class SpikeSlab {
     return noise_shape() > 1 ? total() / (noise_shape() - 1) : 0;
   }
 
-  // log p(S | y) given the hyperparameters, up to a constant. Not for laplace.
+  // log p(S | y) given the hyperparameters, up to a constant: the noise, if learned, is in units.
+  // Not for laplace.
   double log_posterior() const {
     const double k = static_cast<double>(size());
     double value = -0.5 * support_.log_determinant();
@@ -153,7 +158,7 @@ class SpikeSlab {
       value += 0.5 * (prior_support_->log_determinant() + k * std::log(prior_scale() / alpha_));
     }
     return value + log_prior() +
-           (integrated() ? -noise_shape() * std::log(total()) : -total() / s2_);
+           (integrated() ? -noise_shape() * std::log(total() / unit()) : -total() / s2_);
   }
   double log_prior() const {
     if (prior_.learn_theta) return log_prior_[free_in_];
@@ -325,6 +330,10 @@ class SpikeSlab {
     return {bounded_tau(prior.noise.value / prior.slab_variance.value)};
   }
 
+  // Whether the prior of sigma_beta^2 = s2 / tau is one of s2, given tau.
+  bool slab_tells_noise() const {
+    return prior_.slab == Slab::gaussian && !prior_.slab_variance.relative;
+  }
   double prior_scale() const { return prior_.information * (1 - prior_.diagonal); }
 
   OddsRule rule_at(Index others, double total) const {

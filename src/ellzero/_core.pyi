@@ -278,6 +278,7 @@ class Variance:
     value: float
     shape: float
     rate: float
+    relative: bool
 
 class SpikeSlabPrior:
     slab: Slab

@@ -17,13 +17,13 @@ N, P = 14, 3
 def log_grid(law, low, high, count):
     """Return values and log weights of a trapezoidal rule in the logarithm."""
     if not isinstance(law, tuple):
-        return [law], [0.0]
+        return np.array([law]), [0.0]
     x = np.linspace(low, high, count)
     return np.exp(x), log_inverse_gamma(np.exp(x), *law) + x + np.log(x[1] - x[0])
 
 
 def literal(Z, y, theta, slab="gaussian", noise=1.0, spread=1.0, g=1.0, boom=0.1):
-    """Sum to the letter; spread is sigma_beta^2."""
+    """Sum to the letter; spread is sigma_beta^2, or its ratio to s2 if that has the prior."""
     k = np.eye
     precisions = {
         "gaussian": lambda Z, tau: tau * k(Z.shape[1]),
@@ -34,8 +34,11 @@ def literal(Z, y, theta, slab="gaussian", noise=1.0, spread=1.0, g=1.0, boom=0.1
     def tau_grid(s2):
         if slab != "gaussian":
             return [1.0], [0.0]
+        if isinstance(spread, tuple) and spread[0] == "relative":
+            values, weights = log_grid(spread[1:], -3.0, 55.0, 250)
+            return 1 / np.minimum(values, np.exp(25)), weights  # beyond, no member has any weight
         values, weights = log_grid(spread, -19.0, 25.0, 180)
-        return s2 / np.asarray(values), weights
+        return s2 / values, weights
 
     prior = {"beta_prior": theta} if isinstance(theta, tuple) else {"theta": theta}
     return posterior(
