@@ -51,8 +51,12 @@ def check_enumeration(rng):
     sigma_beta = sigma_e * 10 ** rng.uniform(-2, 3)
     settings = {"slab": slab, "solver": "enumerate", "n_draws": 5, "random_state": 0}
     prior = {}
+    scale_prior = "selection"
+    if learned == "slab":
+        scale_prior = ["selection", "prediction", "zellner-siow"][rng.integers(3)]
+        settings["scale_prior"] = scale_prior
+    size = p / 2 if scale_prior == "prediction" else p / 4
     if rng.random() < 0.3:
-        size = p / 2
         settings["theta"], prior["beta_prior"] = "learn", (1.0, p / size - 1)
     else:
         settings["theta"] = prior["theta"] = rng.uniform(0.02, 0.98, p)
@@ -65,8 +69,12 @@ def check_enumeration(rng):
     def tau_grid(s2):
         if slab != "gaussian":
             return [1.0], [0.0]
+        if scale_prior == "zellner-siow":
+            ratios, weights = log_grid(0.5, weight / 2, -6.0, 60.0)
+            return 1 / np.minimum(ratios, 1e10), weights  # no member has any weight beyond
         if learned == "slab":
-            values, weights = log_grid(1.0, total / (2 * (p / 2)), -6.0, 40.0)
+            rate = total / (2 * (size if scale_prior == "prediction" else 1))
+            values, weights = log_grid(1.0, rate, -6.0, 40.0)
             inside = (s2 / values >= 1e-10) & (s2 / values <= 1e10)  # as the notes say
             return s2 / values[inside], weights[inside]
         return [s2 / sigma_beta**2], [0.0]

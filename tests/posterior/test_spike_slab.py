@@ -39,6 +39,7 @@ def table():
     [
         "SpikeSlabRegressor()",
         'SpikeSlabRegressor(solver="gibbs", random_state=0)',
+        'SpikeSlabRegressor(scale_prior="zellner-siow", n_draws=200)',
         'SpikeSlabRegressor(slab="laplace", n_draws=200)',
         'SpikeSlabRegressor(slab="boom", theta=0.5, solver="tempered", n_draws=200)',
     ],
@@ -205,8 +206,8 @@ def test_learned_theta_leaves_out_the_columns_that_have_no_choice(table):
     X, y = table
     model = SpikeSlabRegressor(always_include=list("abcdefgh"), **QUICK).fit(X, y)
     np.testing.assert_allclose(model.inclusion_probabilities_, 1)
-    # Nothing was learned about theta: Beta(1, p / expected_size - 1) = Beta(1, 1)
-    assert model.draws_.theta.mean() == pytest.approx(0.5, abs=0.05)
+    # Nothing was learned about theta: Beta(1, p / expected_size - 1) = Beta(1, 3)
+    assert model.draws_.theta.mean() == pytest.approx(0.25, abs=0.03)
 
 
 DEGENERATE = {
@@ -227,16 +228,30 @@ DEGENERATE = {
 }
 
 
-@pytest.mark.parametrize("slab", ["gaussian", "laplace", "zellner", "boom"])
+@pytest.mark.parametrize(
+    "prior",
+    [
+        {"slab": "gaussian"},
+        {"slab": "laplace"},
+        {"slab": "zellner"},
+        {"slab": "boom"},
+        {"slab": "gaussian", "scale_prior": "zellner-siow"},
+        {"slab": "laplace", "scale_prior": "zellner-siow"},
+        {"slab": "gaussian", "scale_prior": "prediction"},
+    ],
+    ids=lambda prior: ", ".join(prior.values()),
+)
 @pytest.mark.parametrize("kind", DEGENERATE)
-def test_degenerate_input(table, kind, slab):
+def test_degenerate_input(table, kind, prior):
     X, y = DEGENERATE[kind](table[0].to_numpy(), table[1])
+    slab = prior["slab"]
     for solver in ("gibbs", "tempered", "enumerate"):
         if solver == "enumerate" and (slab == "laplace" or X.shape[1] > 9):
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            model = SpikeSlabRegressor(slab=slab, solver=solver, **QUICK).fit(X, y)
+            model = SpikeSlabRegressor(solver=solver, **prior, **QUICK).fit(X, y)
+        assert str(model.sensitivity_).startswith("Had ")
         for name in ("coef_", "inclusion_probabilities_", "intercept_"):
             assert np.isfinite(getattr(model, name)).all(), (solver, name)
         assert ((model.inclusion_probabilities_ >= 0) & (model.inclusion_probabilities_ <= 1)).all()
@@ -478,13 +493,22 @@ def test_names_of_columns_may_be_those_of_hyperparameters(table):
     assert len(model.diagnostics_) == 11
 
 
-@pytest.mark.parametrize("slab", ["gaussian", "laplace", "zellner", "boom"])
+@pytest.mark.parametrize(
+    "prior",
+    [
+        *({"slab": slab} for slab in ("gaussian", "laplace", "zellner", "boom")),
+        {"scale_prior": "zellner-siow"},
+        {"scale_prior": "zellner-siow", "slab": "laplace"},
+        {"scale_prior": "prediction"},
+    ],
+)
 @pytest.mark.parametrize("factor", [1e-100, 1e100])
-def test_units_of_y_change_nothing_even_if_extreme(table, slab, factor):
+def test_units_of_y_change_nothing_even_if_extreme(table, prior, factor):
     X, y = table
     plain, scaled = (
-        SpikeSlabRegressor(slab=slab, solver="gibbs", **QUICK).fit(X, y * f) for f in (1.0, factor)
+        SpikeSlabRegressor(solver="gibbs", **prior, **QUICK).fit(X, y * f) for f in (1.0, factor)
     )
+    assert str(scaled.sensitivity_)[:40] == str(plain.sensitivity_)[:40]
     np.testing.assert_allclose(
         scaled.inclusion_probabilities_, plain.inclusion_probabilities_, atol=0.03
     )
@@ -523,6 +547,15 @@ def test_not_fitted():
         ({"sigma_e": -1}, "sigma_e"),
         ({"sigma_e": 1e-3, "sigma_beta": 1e3}, "sigma_beta=1000 is too far from sigma_e=0.001"),
         ({"sigma_beta": 1.0, "slab": "zellner"}, "sigma_beta is not part of slab='zellner'"),
+        ({"scale_prior": "flat"}, "scale_prior"),
+        (
+            {"scale_prior": "zellner-siow", "slab": "boom"},
+            "scale_prior is not part of slab='boom'; leave it out",
+        ),
+        (
+            {"scale_prior": "prediction", "sigma_beta": 3.0},
+            "sigma_beta=3 is given: scale_prior has no use",
+        ),
         ({"g": 5.0}, 'g is for slab="zellner" only'),
         ({"g": 1e300, "slab": "zellner"}, "g must be between"),
         ({"slab": "cauchy"}, "slab"),

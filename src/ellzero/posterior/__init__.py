@@ -5,6 +5,7 @@ from ellzero.posterior._credible_sets import CredibleSet
 from ellzero.posterior._draws import PosteriorDraws
 from ellzero.posterior._horseshoe import HorseshoeRegressor
 from ellzero.posterior._marginal_map import MarginalMap, marginal_map
+from ellzero.posterior._sensitivity import Sensitivity
 from ellzero.posterior._spike_slab import SpikeSlabRegressor
 from ellzero.posterior._units import from_standardised, to_standardised
 
@@ -14,6 +15,7 @@ __all__ = [
     "HorseshoeRegressor",
     "MarginalMap",
     "PosteriorDraws",
+    "Sensitivity",
     "SpikeSlabRegressor",
     "from_standardised",
     "marginal_map",

@@ -129,7 +129,7 @@ def marginal_map(
     threads = thread_count()
     design = make_design(table, response, weights, fit_intercept, threads)
     theta = np.full(n_columns, float(prior.theta))
-    settings = PriorSettings(theta, sigma_beta, noise, 1.0, "gaussian", None)
+    settings = PriorSettings(theta, sigma_beta, noise, 1.0, "gaussian", None, "selection")
     compiled = make_prior(design, settings, forced, fit_intercept=fit_intercept, names=names)
     ridge = prior.ridge(noise)
     starts = make_supports(design, ridge, forced, _FRONTIER_SIZE, threads)

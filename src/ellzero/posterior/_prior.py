@@ -33,6 +33,10 @@ _EXPECTED_R2 = 0.5
 # BoomSpikeSlab's slab: the prior is worth this many rows, and half of it is diagonal.
 _BOOM_ROWS = 0.01
 _BOOM_DIAGONAL = 0.5
+# A Laplace slab has much of its mass near zero: the prior of its variance is so many times wider.
+_LAPLACE_WIDER = 2.0
+# How many variables are expected before the data: at most, and as a share of the columns.
+_SIZES = {"selection": (2.0, 0.25), "zellner-siow": (2.0, 0.25), "prediction": (10.0, 0.5)}
 
 
 class PriorSettings(NamedTuple):
@@ -44,12 +48,20 @@ class PriorSettings(NamedTuple):
     expected_size: float
     slab: str
     g: float | None
+    scale_prior: str
 
 
-def expected_size_of(expected_size: float | None, n_columns: int) -> float:
-    """Return the number of variables expected before the data: 10, or half of fewer than 20."""
+def expected_size_of(
+    expected_size: float | None, n_columns: int, scale_prior: str = "prediction"
+) -> float:
+    """Return the number of variables expected before the data.
+
+    If it is not given: 2, or a quarter of fewer than 8; for prediction 10, or half of fewer than
+    20.
+    """
     if expected_size is None:
-        return min(10.0, n_columns / 2)
+        most, share = _SIZES[scale_prior]
+        return min(most, share * n_columns)
     if isinstance(expected_size, bool) or not expected_size >= 1e-6:
         raise ValueError(f"expected_size must be at least 1e-6; got {expected_size!r}.")
     if not expected_size < n_columns:
@@ -116,14 +128,12 @@ def make_prior(
 ) -> _core.SpikeSlabPrior:
     """Make the core's prior; defaults are scaled to the data.
 
-    With s^2 the variance of y, sigma_e^2 ~ IG(.005, .0025 s^2) as in BoomSpikeSlab, and
-    sigma_beta^2 ~ IG(1, v) with v such that ``expected_size`` variables explain half of y.
+    With s^2 the variance of y, sigma_e^2 ~ IG(.005, .0025 s^2) as in BoomSpikeSlab.
     """
     prior = _core.SpikeSlabPrior()
     prior.slab = getattr(_core.Slab, settings.slab)
     prior.noise, degrees, total = noise_prior(design, settings.sigma_e, fit_intercept=fit_intercept)
-    share = _EXPECTED_R2 * total / settings.expected_size
-    prior.slab_variance = _variance(settings.sigma_beta, 1.0, share, share)
+    prior.slab_variance = _slab_variance(settings, total, design, prior.noise)
     prior.degrees = degrees
     if settings.slab == "zellner":
         prior.g = design.weight if settings.g is None else settings.g
@@ -148,6 +158,28 @@ def make_prior(
     log_odds[forced] = np.inf
     prior.log_odds = log_odds.tolist()
     return prior
+
+
+def _slab_variance(
+    settings: PriorSettings, total: float, design: _core.Quadratic, noise: _core.Variance
+) -> _core.Variance:
+    """Return the prior of sigma_beta^2, for y with a sum of squares ``total``.
+
+    "selection": IG(1, v) with v such that one variable explains half of y; "prediction": such that
+    ``expected_size`` of them do. "zellner-siow": sigma_beta^2 / sigma_e^2 ~ IG(1/2, n/2).
+    """
+    if settings.scale_prior == "zellner-siow" and settings.sigma_beta is None:
+        out = _variance(None, 0.5, 0.5 * design.weight, design.weight * noise.value)
+        out.relative = True
+        return out
+    share = _EXPECTED_R2 * total
+    if settings.slab in ("zellner", "boom"):  # the search for a start has its ridge from here
+        share /= expected_size_of(None, design.columns)
+    elif settings.scale_prior == "prediction":
+        share /= settings.expected_size
+    elif settings.slab == "laplace":
+        share *= _LAPLACE_WIDER
+    return _variance(settings.sigma_beta, 1.0, share, share)
 
 
 def noise_prior(
@@ -232,7 +264,7 @@ def log_evidence_constant(
     if noise.learned:
         value += noise.shape * math.log(noise.rate) - float(gammaln(noise.shape))
         if not gaussian or slab_variance.learned:  # sigma_e was integrated out
-            slab = slab_variance.shape if gaussian else 0.0
+            slab = slab_variance.shape if gaussian and not slab_variance.relative else 0.0
             value += float(gammaln(noise.shape + slab + 0.5 * prior.degrees))
     else:
         value -= 0.5 * prior.degrees * math.log(noise.value)
@@ -240,6 +272,6 @@ def log_evidence_constant(
         value += slab_variance.shape * math.log(slab_variance.rate) - float(
             gammaln(slab_variance.shape)
         )
-        if not noise.learned:
+        if not noise.learned and not slab_variance.relative:
             value -= slab_variance.shape * math.log(noise.value)
     return value

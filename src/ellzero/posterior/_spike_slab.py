@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from scipy.special import gammainc
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -41,6 +42,13 @@ from ellzero.posterior._prior import (
     resolve_theta,
 )
 from ellzero.posterior._results import PosteriorRegressor
+from ellzero.posterior._sensitivity import (
+    BySize,
+    Sensitivity,
+    SizePrior,
+    by_size,
+    measure_sensitivity,
+)
 from ellzero.posterior._solvers import choose_solver, deal_to_chains
 from ellzero.posterior._starts import Starts, make_starts
 
@@ -50,6 +58,7 @@ if TYPE_CHECKING:
 __all__ = ["SpikeSlabRegressor"]
 
 _SLABS = {"gaussian", "laplace", "zellner", "boom"}
+_SCALE_PRIORS = {"selection", "prediction", "zellner-siow"}
 
 
 class SpikeSlabRegressor(PosteriorRegressor):
@@ -73,15 +82,22 @@ class SpikeSlabRegressor(PosteriorRegressor):
     sigma_beta : "learn" or float, default="learn"
         Standard deviation of the slab, in units of y, for columns of unit l2 norm. It depends on n:
         :func:`ellzero.posterior.from_standardised` turns it from units of y per standard deviation
-        of a column. "learn" gives ``sigma_beta^2 ~ InvGamma(1, v)``, v such that ``expected_size``
-        variables explain half the sum of squares of y: ``v = y'y / (2 expected_size)``, y centred.
-        Not used by "zellner" and "boom".
+        of a column. "learn" gives it the prior that ``scale_prior`` names. Not used by "zellner"
+        and "boom".
     sigma_e : "learn" or float, default="learn"
         Standard deviation of the noise, in units of y. "learn" gives
         ``sigma_e^2 ~ InvGamma(.005, .0025 var(y))``: worth a hundredth of a row.
     expected_size : float, default=None
-        How many variables are expected before the data: more than 0, less than p. None means 10, or
-        half of p where that is less.
+        How many variables are expected before the data: more than 0, less than p. None means 2, or
+        a quarter of p where that is less; with ``scale_prior="prediction"`` 10, or half of p.
+    scale_prior : {"selection", "prediction", "zellner-siow"}, default="selection"
+        Prior of a sigma_beta that is learned. "selection" is ``sigma_beta^2 ~ InvGamma(1, y'y/2)``,
+        y centred: an effect is expected to be large, one variable explaining half of y, so that
+        in data with nothing in them nothing is found (a Laplace slab has ``InvGamma(1, y'y)``).
+        "prediction" is ``InvGamma(1, y'y / (2 expected_size))``, half of y shared by so many
+        variables: with more of them expected, the better predictor where the signal is weak, but
+        its probabilities are too high. "zellner-siow" is ``sigma_beta^2 / sigma_e^2 ~
+        InvGamma(1/2, n/2)``, with heavier tails and in units of the noise.
     slab : {"gaussian", "laplace", "zellner", "boom"}, default="gaussian"
         "gaussian" as above. "laplace" has the same variance, with density proportional to
         ``exp(-sqrt(2) |b| / sigma_beta)``: the paper's Bernoulli-Laplace. "zellner" is
@@ -136,6 +152,9 @@ class SpikeSlabRegressor(PosteriorRegressor):
         Sets of variables of which, with probability at least .95, at least one is in the model:
         where collinear variables stand in for each other, none need be likely by itself. They say
         which of their members are usually in together.
+    sensitivity_ : Sensitivity or None
+        How far the answer moves under half and twice the expected size: a sentence if printed. None
+        if theta is given.
     draws_ : PosteriorDraws
         Draws of coefficients, intercept and hyperparameters.
     diagnostics_ : pandas.DataFrame
@@ -190,6 +209,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
         "sigma_beta": [StrOptions({"learn"}), Interval(Real, 0, math.inf, closed="right")],
         "sigma_e": [StrOptions({"learn"}), Interval(Real, 0, math.inf, closed="right")],
         "expected_size": [Interval(Real, 0, None, closed="neither"), None],
+        "scale_prior": [StrOptions(_SCALE_PRIORS)],
         "slab": [StrOptions(_SLABS)],
         "g": [Interval(Real, 0, None, closed="neither"), None],
         "solver": [StrOptions({"auto", "enumerate", "gibbs", "tempered"})],
@@ -211,6 +231,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
         sigma_beta: Any = "learn",
         sigma_e: Any = "learn",
         expected_size: float | None = None,
+        scale_prior: str = "selection",
         slab: str = "gaussian",
         g: float | None = None,
         solver: str = "auto",
@@ -228,6 +249,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
         self.sigma_beta = sigma_beta
         self.sigma_e = sigma_e
         self.expected_size = expected_size
+        self.scale_prior = scale_prior
         self.slab = slab
         self.g = g
         self.solver = solver
@@ -285,7 +307,8 @@ class SpikeSlabRegressor(PosteriorRegressor):
         learns = self.slab == "gaussian" and (prior.noise.learned or prior.slab_variance.learned)
         self.solver_ = choose_solver(self.solver, self.slab, learns, free.size, always.size)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        for name in ("diagnostics_", "models_", "credible_sets_", "log_evidence_"):
+        made = ("diagnostics_", "models_", "credible_sets_", "sensitivity_", "log_evidence_")
+        for name in made:
             self.__dict__.pop(name, None)  # of an earlier fit
         starts = make_starts(design, prior, always, self.n_chains, thread_count())
         if self.solver_ == "enumerate":
@@ -296,20 +319,36 @@ class SpikeSlabRegressor(PosteriorRegressor):
             chains = self._sample(design, prior, starts, seed)
         self._store(design, chains, prior, starts, np.random.default_rng(seed))
         self._correlations = correlate(design, self.inclusion_probabilities_)
+        always = always[self.inclusion_probabilities_[always] > 0]
         self._models: Models | None = None
         self._pairs: Pairs | None = None
+        self._by_size: BySize | None = None
         if self.solver_ == "enumerate":
-            always = always[self.inclusion_probabilities_[always] > 0]
             self._models = models_from_masses(masses, free, always)
             self._pairs = pairs_from_masses(masses, free, always, X.shape[1])
+        self._size_prior: SizePrior | None = None
+        if settings.theta is None:
+            # The scale hangs on the expected size too: then only draws know of both
+            shared = self.scale_prior == "prediction"
+            rate = prior.slab_variance.rate if shared else None
+            self._size_prior = SizePrior(
+                settings.expected_size, design.columns, free.size, always.size, rate
+            )
+            if self.solver_ == "enumerate" and not shared:
+                self._by_size = by_size(masses, free, design.columns)
         self._check_cut(settings)
         self._warn(forced, names)
 
     def _settings(self, n_columns: int, names: Any) -> PriorSettings:
-        size = expected_size_of(self.expected_size, n_columns)
+        size = expected_size_of(self.expected_size, n_columns, self.scale_prior)
         sigma_beta, sigma_e = (check_sigma(n, getattr(self, n)) for n in ("sigma_beta", "sigma_e"))
         if sigma_beta is not None and self.slab in ("zellner", "boom"):
             raise ValueError(f"sigma_beta is not part of slab={self.slab!r}; leave it out.")
+        if self.scale_prior != "selection":
+            if self.slab in ("zellner", "boom"):
+                raise ValueError(f"scale_prior is not part of slab={self.slab!r}; leave it out.")
+            if sigma_beta is not None:
+                raise ValueError(f"sigma_beta={sigma_beta:g} is given: scale_prior has no use.")
         check_ratio(sigma_e, sigma_beta)
         if self.g is not None and self.slab != "zellner":
             raise ValueError(f'g is for slab="zellner" only; got slab={self.slab!r}.')
@@ -317,7 +356,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
             raise ValueError(f"g must be between 1e-9 and 1e15; got {self.g!r}.")
         theta = resolve_theta(self.theta, n_columns, names, size / n_columns)
         g = None if self.g is None else float(self.g)
-        return PriorSettings(theta, sigma_beta, sigma_e, size, self.slab, g)
+        return PriorSettings(theta, sigma_beta, sigma_e, size, self.slab, g, self.scale_prior)
 
     def _enumerate(
         self, design: _core.Quadratic, prior: _core.SpikeSlabPrior, starts: Starts, seed: int
@@ -399,7 +438,10 @@ class SpikeSlabRegressor(PosteriorRegressor):
             return
         assert self.draws_.sigma_beta is not None
         distance = np.abs(np.log10(self.draws_.sigma_e / self.draws_.sigma_beta))
-        if np.mean(distance > 4.7) < 0.01:
+        expected = 0.0
+        if self.scale_prior == "zellner-siow":  # so much is out there before the data
+            expected = float(gammainc(0.5, 0.5 * self._weight * 10 ** (-2 * 4.7)))
+        if np.mean(distance > 4.7) < 0.01 + expected:
             return
         ((name, value),) = given.items()
         other = "sigma_e" if name == "sigma_beta" else "sigma_beta"
@@ -465,6 +507,21 @@ class SpikeSlabRegressor(PosteriorRegressor):
             series = [(name, self._conditional[:, :, j]) for j, name in enumerate(self._names())]
         return diagnose([*series, *draws.hyperparameters().items()])
 
+    @cached_property
+    def sensitivity_(self) -> Sensitivity | None:
+        """How far the answer moves under half and twice the expected size."""
+        check_is_fitted(self, "draws_")
+        if self._size_prior is None:
+            return None
+        return measure_sensitivity(
+            self._size_prior,
+            self.inclusion_probabilities_,
+            self._names(),
+            self.draws_.coef,
+            self.draws_.sigma_beta,
+            self._by_size,
+        )
+
     def _model_table(self) -> Models:
         check_is_fitted(self, "draws_")
         if self._models is None:
@@ -481,7 +538,8 @@ class SpikeSlabRegressor(PosteriorRegressor):
             ``coefficient``, ``sd``, ``low`` and ``high``: posterior mean, standard deviation and
             95% interval of its coefficient, in units of y per unit of the variable, zeros of models
             without it included. ``if_included``: the mean over models that have it.
-            ``attrs["solver"]`` says how it was computed.
+            ``attrs["solver"]`` says how it was computed; ``attrs["sensitivity"]``, where theta is
+            learned, how far it moves under half and twice the expected size.
 
         Examples
         --------
@@ -511,6 +569,8 @@ class SpikeSlabRegressor(PosteriorRegressor):
             index=interval.index,
         )
         table.attrs["solver"] = self.solver_
+        if self.sensitivity_ is not None:
+            table.attrs["sensitivity"] = str(self.sensitivity_)
         return table.sort_values("inclusion", ascending=False, kind="stable")
 
     def jointness(
