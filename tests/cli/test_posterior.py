@@ -17,6 +17,10 @@ def test_posterior(people, tmp_path):
     first = content["variables"][0]
     assert (first["name"], first["inclusion"] > 0.99) == ("age", True)
     assert content["data"]["rows"] == 120
+    moved = content["sensitivity"]
+    assert (moved["expected_size"], moved["half"], moved["twice"]) == (2, 1, 4)
+    assert moved["size_half"] <= moved["size_twice"]
+    assert moved["sentence"] in " ".join(result.out.split())
 
 
 def test_few_columns_are_enumerated(people):
@@ -25,6 +29,28 @@ def test_few_columns_are_enumerated(people):
     content = json.loads(result.out)
     assert (content["solver"], content["exact"]) == ("enumerate", True)
     assert "age" in content["models"][0]["variables"]
+    assert content["sensitivity"]["ess"] is None  # exact
+    assert 0 <= content["sensitivity"]["move"] <= 1
+
+
+def test_draws_that_are_too_few_to_say(people):
+    result = ellzero(
+        "posterior", people, "--target", "score", "--draws", 20, "--chains", 2, "--solver", "gibbs",
+        "--json", "-",
+    )  # fmt: skip
+    assert result.code == 0, result.err
+    moved = json.loads(result.out)["sensitivity"]
+    assert (moved["size_half"], moved["move"], moved["variable"]) == (None, None, None)
+    assert "these draws do not say" in moved["sentence"]
+
+
+def test_scale_prior(people):
+    def sizes(name):
+        run = ellzero("posterior", people, "--target", "score", "--scale-prior", name, "--json", "-")
+        assert run.code == 0, run.err
+        return json.loads(run.out)["size"]
+
+    assert sizes("prediction") > sizes("selection")
 
 
 def test_what_the_prior_cannot_be(people):

@@ -131,6 +131,7 @@ def test_what_a_report_says(hostile):
         "It is a search, not a proof",
         "took no part in any choice",
         "How probable each variable is",
+        "variables been expected instead of 2: expected size",
         "SHA-256",
         "What nearly made it",
     ):

@@ -24,7 +24,15 @@ __all__ = ["command"]
 @click.option(
     "--expected-size",
     type=float,
-    help="Number of variables expected before seeing the data.  [default: 10, or half of them]",
+    help="Number of variables expected before seeing the data.  [default: 2, or a quarter of them]",
+)
+@click.option(
+    "--scale-prior",
+    type=click.Choice(["selection", "prediction", "zellner-siow"]),
+    default="selection",
+    show_default=True,
+    help="Prior of the size of coefficients; prediction expects many small ones, 10 variables or "
+    "half of them.",
 )
 @click.option(
     "--slab",
@@ -60,7 +68,7 @@ def command(**values: Any) -> None:
     """
     json_path = values.pop("json")
     console = Console(values.pop("quiet") or is_standard(json_path))
-    asked = {key: values.pop(key) for key in ("expected_size", "slab", "solver")}
+    asked = {key: values.pop(key) for key in ("expected_size", "scale_prior", "slab", "solver")}
     size = asked["expected_size"]
     if size is not None and not 0 < size < math.inf:
         raise click.BadParameter("--expected-size must be a positive number.")

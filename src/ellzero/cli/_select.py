@@ -243,7 +243,7 @@ def _headline(content: dict[str, Any]) -> str:
 
 
 def show_posterior(console: Console, posterior: dict[str, Any], most: int = 20) -> None:
-    """Show inclusion probabilities and sets of variables that stand in for each other."""
+    """Show inclusion probabilities, how they hang on the prior, and sets of stand-ins."""
     console.table(
         ["variable", "probability", "mean", "95% from", "to"],
         [
@@ -260,6 +260,8 @@ def show_posterior(console: Console, posterior: dict[str, Any], most: int = 20) 
     rest = posterior["n_variables"] - min(most, len(posterior["variables"]))
     if rest > 0:
         console.say(f"... and {rest} less probable ones")
+    if posterior["sensitivity"] is not None:
+        console.say(clean(posterior["sensitivity"]["sentence"], most=200))
     several = [found for found in posterior["credible_sets"] if len(found["variables"]) > 1]
     for found in several:
         names = ", ".join(clean(name) for name in found["variables"])

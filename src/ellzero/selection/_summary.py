@@ -328,7 +328,8 @@ def summarise_posterior(posterior: SpikeSlabRegressor) -> dict[str, Any]:
     Returns
     -------
     dict
-        The most probable variables and models, and sets of variables of which at least one is in.
+        The most probable variables and models, sets of variables of which at least one is in, and
+        how far these move under half and twice the expected size.
     """
     table = posterior.summary().head(_MOST_VARIABLES)
     rows = [
@@ -363,8 +364,31 @@ def summarise_posterior(posterior: SpikeSlabRegressor) -> dict[str, Any]:
             }
             for found in posterior.credible_sets_[:_MOST_SETS]
         ],
+        "sensitivity": _sensitivity(posterior),
     }
     return _finite(content)  # type: ignore[no-any-return]
+
+
+def _sensitivity(posterior: SpikeSlabRegressor) -> dict[str, Any] | None:
+    """Return how far the answer moves under half and twice the expected size.
+
+    Numbers that too few draws tell are None; so is ``ess`` where all models were visited.
+    """
+    found = posterior.sensitivity_
+    if found is None:
+        return None
+    half, twice = found.expected
+    out: dict[str, Any] = {"expected_size": found.expected_size, "half": half, "twice": twice}
+    told = found.reliable
+    return {
+        **out,
+        "size_half": found.size[0] if told else None,
+        "size_twice": found.size[1] if told else None,
+        "move": found.move if told else None,
+        "variable": found.variable if told else None,
+        "ess": found.ess,
+        "sentence": str(found),
+    }
 
 
 def _finite(value: Any) -> Any:
