@@ -46,7 +46,9 @@ def test_draws_that_are_too_few_to_say(people):
 
 def test_scale_prior(people):
     def sizes(name):
-        run = ellzero("posterior", people, "--target", "score", "--scale-prior", name, "--json", "-")
+        run = ellzero(
+            "posterior", people, "--target", "score", "--scale-prior", name, "--json", "-"
+        )
         assert run.code == 0, run.err
         return json.loads(run.out)["size"]
 
