@@ -33,7 +33,7 @@ _EXPECTED_R2 = 0.5
 # BoomSpikeSlab's slab: the prior is worth this many rows, and half of it is diagonal.
 _BOOM_ROWS = 0.01
 _BOOM_DIAGONAL = 0.5
-# A Laplace slab has much of its mass near zero: the prior of its variance is so many times wider.
+# A Laplace slab has more of its mass near zero: the prior of its variance is so many times wider.
 _LAPLACE_WIDER = 2.0
 # How many variables are expected before the data: at most, and as a share of the columns.
 _SIZES = {"selection": (2.0, 0.25), "zellner-siow": (2.0, 0.25), "prediction": (10.0, 0.5)}
