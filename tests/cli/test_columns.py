@@ -114,7 +114,7 @@ def test_advice_is_read_to_its_end(tmp_path):
     table["seen"] = pd.date_range("2012-01-01", periods=200).astype(str)
     for row in range(4):
         table.loc[row, "seen"] = f"not on the form, see the remark of nurse number {row} overleaf"
-    table["often"] = "2012-01-0" + table.index.astype(str).str[-1].replace("0", "9")
+    table["often"] = [f"2012-01-0{row % 10 or 9}" for row in range(200)]
     table.loc[::2, "often"] = "a word that is said of every second row, and at some length too"
     table.to_parquet(tmp_path / "t.parquet")
     result = ellzero("select", "t.parquet", "--target", "y", cwd=tmp_path)

@@ -284,7 +284,7 @@ def _usually_together(inside: _Inside, columns: Any) -> NDArray[np.bool_]:
     neither cares for the other.
     """
     part, share = inside.table[:, columns], inside.share[columns]
-    both = np.asarray((part.T @ sparse.diags_array(inside.mass) @ part).toarray())
+    both = np.asarray((part.T @ sparse.diags(inside.mass) @ part).toarray())
     either = share[:, None] + share - both
     spread = np.sqrt(np.maximum(share * (1 - share), 0))
     association = both - np.outer(share, share)
