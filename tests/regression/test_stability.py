@@ -147,6 +147,8 @@ def test_more_columns_than_rows_and_dependent_ones(rng):
         ({"max_size": 0}, "'max_size' parameter of stability must be"),
         ({"max_size": 1, "always_include": [0, 1]}, "2 columns are to be in the model"),
         ({"groups": np.zeros(30)}, "two groups at least"),
+        ({"groups": [None] * 30}, "groups must hold numbers, or texts, and none missing"),
+        ({"n_jobs": 0}, "n_jobs must not be 0"),
         ({"groups": np.zeros(4)}, "one entry for each of the 30 rows"),
         ({"sample_weight": np.eye(30)[0]}, "zero for all rows of a half"),
     ],

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Sureness", "make_stability"]
 
-# Tables of more numbers than this take more than some seconds.
-_CELLS = 5e7
+# Tables of more numbers than this take more than some seconds, and the halves a copy of them.
+_CELLS = 2.5e7
 _LARGEST = 20
 # A variable that is chosen on so many halves, or is so probable, is worth a line.
 _OFTEN = 0.5
