@@ -183,8 +183,10 @@ def test_repeats_share_the_design_of_all_rows_and_are_made_when_asked_for():
 def test_folds_that_learn_repeat_too():
     data, splits, procedure = far_apart()
 
+    def make(train, test):
+        return data.rows(train), data.rows(test)
+
     def learned(some):
-        make = lambda train, test: (data.rows(train), data.rows(test))  # noqa: E731
         return LearnedFolds(make, some, data.design(), None)
 
     chosen = procedure.choose([learned(some) for some in splits])
