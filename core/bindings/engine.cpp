@@ -159,11 +159,14 @@ class EngineFrontier {
       : engine_(engine),
         frontier_(engine.least_squares_, limits_of(engine, forced, 0).forced, swaps) {}
 
-  void grow(Index max_size, const nb::object& progress) {
+  void grow(Index max_size, const nb::object& progress, const EngineFrontier* neighbour) {
+    require(!neighbour || neighbour->frontier_.least_size() == frontier_.least_size(),
+            "a neighbour with the same forced columns");
     engine_.released([&] {
       engine_.least_squares_.expect_gains_above(0);
       engine_.quadratic_.cache().keep_spare(kSpareColumns);
-      frontier_.grow(max_size, engine_.context_, progress_of(progress));
+      frontier_.grow(max_size, engine_.context_, progress_of(progress),
+                     neighbour ? &neighbour->frontier_ : nullptr);
       return 0;
     });
   }
@@ -333,7 +336,8 @@ void bind_engine(nb::module_& m) {
   nb::class_<EngineFrontier>(m, "Frontier")
       .def(nb::init<PythonEngine&, const std::optional<Vector<bool>>&, bool>(), nb::arg("engine"),
            nb::arg("forced").none(), nb::arg("swaps"), nb::keep_alive<1, 2>())
-      .def("grow", &EngineFrontier::grow, nb::arg("max_size"), nb::arg("progress").none())
+      .def("grow", &EngineFrontier::grow, nb::arg("max_size"), nb::arg("progress").none(),
+           nb::arg("neighbour").none() = nb::none())
       .def_prop_ro("tried", &EngineFrontier::tried)
       .def("models", &EngineFrontier::models)
       .def("visit", &EngineFrontier::visit, nb::arg("size"))

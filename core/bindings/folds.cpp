@@ -73,7 +73,7 @@ class PythonFolds {
  public:
   PythonFolds(const nb::list& designs, const nb::list& held_out, Parts* parts, bool sbr,
               double ridge, const Vector<Index>& forced, int threads, int pass_threads)
-      : designs_(designs), held_out_(held_out) {
+      : designs_(designs), held_out_(held_out), sbr_(sbr) {
     require(nb::len(designs) > 0 && nb::len(designs) == nb::len(held_out), "rows for every fold");
     const Context context{threads, &interrupt_}, passes{pass_threads, &interrupt_};
     // In threads, any of them may make a column.
@@ -96,9 +96,13 @@ class PythonFolds {
     });
   }
 
-  void search(Index max_size, const nb::object& progress) {
+  void search(Index max_size, const nb::object& progress, const PythonFolds* neighbour) {
+    require(!neighbour ||
+                (nb::len(neighbour->designs_) == nb::len(designs_) && neighbour->sbr_ == sbr_),
+            "a neighbour with the same folds");
     run_released(interrupt_, [&] {
-      folds_->search(max_size, progress_of(progress));
+      folds_->search(max_size, progress_of(progress),
+                     neighbour ? neighbour->folds_.get() : nullptr);
       return 0;
     });
   }
@@ -125,6 +129,7 @@ class PythonFolds {
 
  private:
   nb::list designs_, held_out_;  // kept alive
+  bool sbr_;
   PythonInterrupt interrupt_;
   std::unique_ptr<Folds> folds_;
 };
@@ -156,7 +161,8 @@ void bind_folds(nb::module_& m) {
            nb::arg("designs"), nb::arg("held_out"), nb::arg("parts").none(), nb::arg("sbr"),
            nb::arg("ridge"), nb::arg("forced").noconvert(), nb::arg("threads"),
            nb::arg("pass_threads"), nb::keep_alive<1, 4>())
-      .def("search", &PythonFolds::search, nb::arg("max_size"), nb::arg("progress").none())
+      .def("search", &PythonFolds::search, nb::arg("max_size"), nb::arg("progress").none(),
+           nb::arg("neighbour").none() = nb::none())
       .def("judge", &PythonFolds::judge);
 }
 

@@ -21,8 +21,10 @@ class FoldSearch {
   }
   virtual ~FoldSearch() = default;
 
-  // From now on sizes up to max_size count. False if there is nothing more to look for.
-  virtual bool extend(Index max_size) = 0;
+  // From now on sizes up to max_size count. False if there is nothing more to look for. What the
+  // search of a neighbour has found, the same rows with another ridge, may be a help; it is of the
+  // same kind, or null.
+  virtual bool extend(Index max_size, const FoldSearch* neighbour) = 0;
   // Looks for them. What it throws changes nothing, and the next call goes on from there.
   virtual void go_on(const Context& context, const Progress& progress) = 0;
 
@@ -46,11 +48,14 @@ class FrontierSearch final : public FoldSearch {
   FrontierSearch(Engine& engine, const std::vector<Index>& forced)
       : FoldSearch(engine, forced), frontier_(engine, limits_.forced, false) {}
 
-  bool extend(Index max_size) override {
+  bool extend(Index max_size, const FoldSearch* neighbour) override {
     max_size_ = max_size;
     engine_.move_to(frontier_.models().back().support);
     if (!(engine_.best_insertion().gain > engine_.rounding())) return false;
     frontier_.extend(max_size);
+    if (neighbour) {
+      frontier_.suggest(static_cast<const FrontierSearch*>(neighbour)->frontier_.models());
+    }
     return true;
   }
 
@@ -99,7 +104,7 @@ class SbrSearch final : public FoldSearch {
   SbrSearch(Engine& engine, const std::vector<Index>& forced)
       : FoldSearch(engine, forced), trail_(engine, limits_) {}
 
-  bool extend(Index max_size) override {
+  bool extend(Index max_size, const FoldSearch*) override {
     trail_.restart(max_size);
     stops_ = {};
     return true;

@@ -2,7 +2,8 @@
 //
 // Folds that are pools of the same parts go in step: each goes on until it wants a Gram column that
 // nobody has made, then one pass over X makes what all of them want. Between passes they run in
-// threads. What a fold finds depends on its own rows alone.
+// threads. What a fold finds depends on its own rows alone, and on its
+// neighbour.
 #pragma once
 
 #include <limits>
@@ -41,11 +42,13 @@ class Folds {
     }
   }
 
-  // Looks for the solutions of every fold among sizes up to max_size.
-  void search(Index max_size, const Progress& progress) {
+  // Looks for the solutions of every fold among sizes up to max_size. `neighbour`, if not null, are
+  // the same folds with another ridge, whose search begins where that has come to.
+  void search(Index max_size, const Progress& progress, const Folds* neighbour) {
     std::vector<FoldSearch*> open;
-    for (const auto& search : searches_) {
-      if (search->extend(max_size)) open.push_back(search.get());
+    for (std::size_t f = 0; f < searches_.size(); ++f) {
+      const FoldSearch* near = neighbour ? neighbour->searches_[f].get() : nullptr;
+      if (searches_[f]->extend(max_size, near)) open.push_back(searches_[f].get());
     }
     const Parts::PutOff put_off(parts_);
     while (!open.empty()) {

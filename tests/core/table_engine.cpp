@@ -161,7 +161,7 @@ int main() {
       } else {
         search = std::make_unique<SbrSearch>(engine, start);
       }
-      search->extend(max_size);
+      search->extend(max_size, nullptr);
       search->go_on(context, {});
       for (const Solution& model : search->found(context).models) {
         std::cout << code_of(model.support) << " ";
