@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ellzero import _core
 from ellzero._columns import column_name
 from ellzero._engine import make_design, thread_count
+from ellzero._predictive import predictive_interval
 from ellzero._sklearn import SelectingRegressor, validate_table
 from ellzero.posterior._draws import PosteriorDraws
 
@@ -65,6 +66,42 @@ class PosteriorRegressor(SelectingRegressor):
             signal_variance[begin : begin + _BLOCK] = signal.var(axis=0)
         return mean, np.sqrt(signal_variance + noise_variance)
 
+    def predict_interval(
+        self, X: Any, level: float = 0.95
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the posterior predictive interval of a new observation at each row.
+
+        It is equal-tailed, and knows of everything that ``return_std`` of :meth:`predict` does: a
+        new observation is a mixture over the draws of normals, whose quantiles are computed, not
+        drawn. It rests on the model: linear, with normal noise of the same size everywhere.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, p)
+            Rows to predict for, in the units and with the columns of ``fit``.
+        level : float, default=0.95
+            Posterior probability of each interval.
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n,)
+            Its ends, in the units of y.
+
+        Examples
+        --------
+        >>> from ellzero import SpikeSlabRegressor
+        >>> from ellzero.datasets import load_diabetes_interactions
+        >>> diabetes = load_diabetes_interactions()
+        >>> X, y = diabetes.data, diabetes.target
+        >>> model = SpikeSlabRegressor(random_state=0).fit(X[:300], y[:300])
+        >>> lower, upper = model.predict_interval(X[300:], level=0.9)
+        >>> print(f"{((lower <= y[300:]) & (y[300:] <= upper)).mean():.1f}")
+        0.9
+        """
+        table = self._check_rows(X)
+        _check_level(level)
+        return predictive_interval(table, *self._predictive_draws(), float(level))
+
     def sample_predictive(
         self, X: Any, n_draws: int | None = None, random_state: Any = None
     ) -> NDArray[np.float64]:
@@ -115,8 +152,7 @@ class PosteriorRegressor(SelectingRegressor):
         import pandas as pd
 
         check_is_fitted(self)
-        if isinstance(level, bool) or not (isinstance(level, Real) and 0 < level < 1):
-            raise ValueError(f"level must be strictly between 0 and 1; got {level!r}.")
+        _check_level(level)
         low, high = self._quantiles([(1 - level) / 2, (1 + level) / 2])
         index = pd.Index(self._names(), name="variable", dtype=object)
         return pd.DataFrame({"low": low, "high": high}, index=index)
@@ -183,9 +219,23 @@ class PosteriorRegressor(SelectingRegressor):
         centre: NDArray[np.float64] = (self.draws_.coef @ self._mean)[:, None]
         return _dense(self.draws_.coef @ table.T) - centre
 
+    def _predictive_draws(self) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
+        """For every draw its coefficients, its mean at 0 and the deviation of a new row from there.
+
+        The intercept's own error is integrated out: it is part of the deviation.
+        """
+        coef = self.draws_.coef
+        at_zero = self.intercept_ + self._mean @ self.coef_ - coef @ self._mean
+        return coef, at_zero, self.draws_.sigma_e.ravel() * np.sqrt(self._noise_factor())
+
     def _noise_factor(self) -> float:
         """Return the factor of sigma_e^2 for a new row: the intercept is uncertain too."""
         return 1 + 1 / self._weight if self.fit_intercept else 1.0
+
+
+def _check_level(level: Any) -> None:
+    if isinstance(level, bool) or not (isinstance(level, Real) and 0 < float(level) < 1):
+        raise ValueError(f"level must be strictly between 0 and 1; got {level!r}.")
 
 
 def _dense(product: Any) -> NDArray[np.float64]:
