@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from ellzero.selection import load_model, save_model
+from ellzero.selection import _model_file, load_model, save_model
 from ellzero.selection._linear_model import LinearModel
 from ellzero.selection._model_file import _checksum
 from ellzero.tables import (
@@ -86,9 +86,9 @@ def test_rare_and_unseen_levels_are_predicted_as_other(rich):
     )
     words = "column 'c' has levels that the model has not seen: 'new' in 1 rows, taken as 'other'"
     assert rich.pooled_levels(table) == [words]  # of r it knows
-    predicted, said = rich.predict_checked(table, lenient=False)
+    predicted, interval, said = rich.predict_checked(table, lenient=False)
     np.testing.assert_array_equal(predicted, [1001, 1111, 1011.5, 1012])
-    assert said == []
+    assert (interval, said) == (None, [])
     assert table.columns["c"].levels == ["a", "new", "other", "r"]  # it is the caller's
     assert list(table.columns) == ["c", "d"]
 
@@ -123,21 +123,34 @@ def test_dates_that_are_none_any_more(rich, column, words):
         rich.predict_checked(table, lenient=False)
 
 
-def test_a_model_of_version_1_is_read(tmp_path, model):
+def rewrite(path, content):
+    content["sha256"] = _checksum({k: v for k, v in content.items() if k != "sha256"})
+    path.write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_model_of_an_older_version_is_read(tmp_path, model, version):
     path = tmp_path / "m.json"
     save_model(model, path)
     content = json.loads(path.read_text(encoding="utf-8"))
-    assert content.pop("pools") == content.pop("parts") == {}
-    assert content.pop("distances") is None
-    content["version"] = 1
-    content["sha256"] = _checksum({k: v for k, v in content.items() if k != "sha256"})
-    path.write_text(json.dumps(content))
+    assert content.pop("draws") is None
+    if version == 1:
+        assert content.pop("pools") == content.pop("parts") == {}
+        assert content.pop("distances") is None
+    content["version"] = version
+    rewrite(path, content)
     assert load_model(path) == model
-    content["pools"] = {}
-    content["sha256"] = _checksum({k: v for k, v in content.items() if k != "sha256"})
-    path.write_text(json.dumps(content))
+    content["draws" if version == 2 else "pools"] = {}
+    rewrite(path, content)
     with pytest.raises(DataError, match="fields are not those"):
         load_model(path)
+
+
+def test_a_model_that_is_too_large_is_not_saved(tmp_path, model, monkeypatch):
+    monkeypatch.setattr(_model_file, "_MOST_BYTES", 500)
+    with pytest.raises(DataError, match="too many to be saved: leave out columns with drop"):
+        save_model(model, tmp_path / "m.json")
+    assert not (tmp_path / "m.json").exists()
 
 
 @pytest.mark.parametrize(
@@ -167,8 +180,7 @@ def test_pools_and_parts_are_checked(tmp_path, rich, path, value, words):
     save_model(rich, file)
     content = json.loads(file.read_text(encoding="utf-8"))
     change(content, path, value)
-    content["sha256"] = _checksum({k: v for k, v in content.items() if k != "sha256"})
-    file.write_text(json.dumps(content))
+    rewrite(file, content)
     with pytest.raises(DataError, match=words):
         load_model(file)
 
@@ -211,8 +223,8 @@ def test_every_edit_is_noticed(tmp_path, model):
     path.write_text(text.replace("ellzero-model", "other"), encoding="utf-8")
     with pytest.raises(DataError, match="is not a model saved by ellzero"):
         load_model(path)
-    path.write_text(text.replace('"version": 2', '"version": 3'), encoding="utf-8")
-    with pytest.raises(DataError, match="version 3; this ellzero reads versions 1 to 2"):
+    path.write_text(text.replace('"version": 3', '"version": 4'), encoding="utf-8")
+    with pytest.raises(DataError, match="version 4; this ellzero reads versions 1 to 3"):
         load_model(path)
 
 
@@ -251,8 +263,7 @@ def test_a_stranger_who_knows_the_checksum_still_has_to_send_a_model(
     save_model(model, file)
     content = json.loads(file.read_text(encoding="utf-8"))
     change(content, path, value)
-    content["sha256"] = _checksum({k: v for k, v in content.items() if k != "sha256"})
-    file.write_text(json.dumps(content))
+    rewrite(file, content)
     with pytest.raises(DataError, match=words):
         load_model(file)
 
@@ -279,14 +290,13 @@ def test_predictions_that_overflow_are_an_error(tmp_path, model, path, value):
     content = json.loads(file.read_text(encoding="utf-8"))
     change(content, path, value)
     change(content, ["features", 1, "coefficient"], 1e308)
-    content["sha256"] = _checksum({k: v for k, v in content.items() if k != "sha256"})
-    file.write_text(json.dumps(content))
+    rewrite(file, content)
     absurd = load_model(file)
     codes = np.array([1, 0], dtype=np.int32)
     x = NumberColumn("x", np.array([1e8, np.nan]))
     table = Table({"x": x, "c": TextColumn("c", codes, ["u", "ü"])}, 2, "t", "")
     with pytest.raises(DataError, match=r"t: the prediction is no finite number in \d row"):
         absurd.predict_checked(table, lenient=False)
-    predicted, words = absurd.predict_checked(table, lenient=True)
+    predicted, _, words = absurd.predict_checked(table, lenient=True)
     assert np.isnan(predicted).any()
     assert len(words) == 1

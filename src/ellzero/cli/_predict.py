@@ -27,7 +27,8 @@ __all__ = ["command"]
     "--interval",
     type=float,
     metavar="LEVEL",
-    help="Write an interval beside each prediction, for this share of rows, such as 0.9.",
+    help="Write an interval beside each prediction, for this share of rows, such as 0.9: from "
+    "rows held out, or for a posterior its predictive interval.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="Print predictions and errors only.")
 @reading_options
@@ -40,9 +41,12 @@ def command(
     quiet: bool,
     **values: Any,
 ) -> None:
-    """Predict the rows of TABLE with MODEL, a file that ellzero select --save has written.
+    """Predict the rows of TABLE with MODEL, a file of ellzero select --save or posterior --save.
 
-    The predictions are CSV: a header and a line for each row.
+    The predictions are CSV: a header and a line for each row. Those of a posterior are the average
+    over all models; its intervals follow from the prior and from normal noise, and differ between
+    rows. Intervals of a selected model reach equally far in every row: as far as rows that the
+    choice had not seen were off.
     """
     if interval is not None and not 0 < interval < 1:
         raise click.BadParameter("--interval must be between 0 and 1.")
@@ -62,19 +66,19 @@ def command(
             table, reading, only=wanted, text=linear.texts, day_first=linear.day_first
         )
     taken = linear.pooled_levels(read)
-    predicted, words = linear.predict_checked(read, lenient=lenient)
+    with console.progress("Predicting"):
+        predicted, bounds, words = linear.predict_checked(read, lenient=lenient, level=interval)
+    if linear.draws is not None:
+        console.note("predictions are the average over all models, by their probability.")
     if read.unread:
         console.note(f"columns that the model does not use: {listed(read.unread)}.")
     for word in taken:
         console.note(f"{word}.")
     for word in words:
         console.note(f"{word}: no prediction there.")
-    columns = [predicted]
-    if interval is not None:
-        reach = linear.reach(interval)
-        columns += [predicted - reach, predicted + reach]
-        if np.isinf(reach):
-            console.note(f"there were too few rows for intervals of level {interval:g}.")
+    if np.isinf(bounds or ()).any():
+        console.note(f"there were too few rows for intervals of level {interval:g}.")
+    columns = [predicted, *(bounds or ())]
     header = "prediction" if interval is None else "prediction,lower,upper"
     lines = [header, *(_line(row) for row in zip(*columns, strict=True))]
     write_output(output or Path("-"), "\n".join(lines) + "\n")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ellzero._messages import Argument, Message
 from ellzero.selection._intervals import Distances
+from ellzero.selection._kept_draws import KeptDraws
 from ellzero.tables import (
     Column,
     DataError,
@@ -29,15 +30,34 @@ from ellzero.tables._dates import DATE_FORMATS
 from ellzero.tables._errors import listed
 from ellzero.tables._levels import pool_unknown
 
-__all__ = ["LinearModel", "make_linear_model"]
+__all__ = ["LinearModel", "Predictions", "make_linear_model"]
 
 _Floats = NDArray[np.float64]
+_BLOCK = 2**22  # numbers made of a table at a time
 _LENIENT = Message("With ", Argument("lenient", True), " such rows get no prediction.")
+
+
+class Predictions(NamedTuple):
+    """What a model says of rows.
+
+    Attributes
+    ----------
+    mean : ndarray
+        The predictions; NaN where there is none.
+    interval : tuple of ndarray or None
+        The lower and the upper end of an interval of each, if asked for.
+    words : list of str
+        Why there is none, in sentences.
+    """
+
+    mean: _Floats
+    interval: tuple[_Floats, _Floats] | None
+    words: list[str]
 
 
 @dataclass(frozen=True)
 class LinearModel:
-    """A linear model of features.
+    """A linear model of features: one that was chosen, or the average of a posterior.
 
     Attributes
     ----------
@@ -65,6 +85,8 @@ class LinearModel:
         What is made of dates, by the name that it has as a column.
     distances : Distances or None
         How far predictions were off on rows held out; None if that is not known.
+    draws : KeptDraws or None
+        If it is the average of a posterior, whose coefficients are posterior means: draws from it.
     """
 
     target: str
@@ -78,6 +100,7 @@ class LinearModel:
     pools: dict[str, Pool] = field(default_factory=dict)
     parts: dict[str, DatePart] = field(default_factory=dict)
     distances: Distances | None = None
+    draws: KeptDraws | None = None
 
     @property
     def columns(self) -> list[str]:
@@ -113,10 +136,23 @@ class LinearModel:
 
         NaN where a value is missing, or where the numbers are too large to be multiplied and added.
         """
-        features = Features(self.features, learns=self.fills)
-        means = np.array(self.means)
+        predicted = np.empty(table.n_rows)
+        for rows, X in self._designs(table):
+            predicted[rows] = self._multiply(X)
+        return predicted
+
+    def _designs(self, table: Table) -> Iterator[tuple[slice, _Floats]]:
+        """Build the features of the rows, some of them at a time."""
+        features, means = Features(self.features, learns=self.fills), np.array(self.means)
+        n, step = table.n_rows, max(1, _BLOCK // max(1, len(features)))
+        for begin in range(0, n, step):
+            rows = None if n <= step else np.arange(begin, min(begin + step, n))
+            with np.errstate(over="ignore", invalid="ignore"):
+                X = features.build(table, rows, means)
+            yield slice(begin, begin + step), X
+
+    def _multiply(self, X: _Floats) -> _Floats:
         with np.errstate(over="ignore", invalid="ignore"):
-            X = features.build(table, None, means)
             predicted = X @ np.array(self.coefficients) + self.intercept
         if X.size:
             predicted[np.isnan(X).any(axis=1)] = np.nan
@@ -126,9 +162,11 @@ class LinearModel:
     def predict_interval(self, table: Table, level: float = 0.9) -> tuple[_Floats, _Floats]:
         """Predict an interval for the target of each row, for rows that have been checked.
 
-        It reaches as far from the prediction as a share ``level`` of the rows held out were off,
-        when the whole choice of the model was made anew without them. See docs/command-line.md for
-        what is known of its coverage.
+        That of a chosen model reaches as far from the prediction as a share ``level`` of the rows
+        held out were off, when the whole choice of the model was made anew without them. That of a
+        posterior is the posterior predictive interval, which has a probability of ``level``, with
+        equal tails, under the prior and normal noise. See docs/command-line.md for what is known of
+        their coverage.
 
         Parameters
         ----------
@@ -142,13 +180,19 @@ class LinearModel:
         lower, upper : ndarray
             Infinite where there were too few rows to tell, NaN where there is no prediction.
         """
-        predicted, reach = self.predict(table), self.reach(level)
-        return predicted - reach, predicted + reach
+        if self.draws is None:
+            predicted, reach = self.predict(table), self.reach(level)
+            return predicted - reach, predicted + reach
+        _check_level(level)
+        lower, upper = np.full((2, table.n_rows), np.nan)
+        for rows, X in self._designs(table):
+            known = np.isfinite(self._multiply(X))
+            lower[rows][known], upper[rows][known] = self.draws.interval(X[known], level)
+        return lower, upper
 
     def reach(self, level: float) -> float:
         """Return how far an interval of a level reaches to either side of a prediction."""
-        if not 0 < level < 1:
-            raise DataError(Argument("level", level), ", but it must be between 0 and 1.")
+        _check_level(level)
         if self.distances is None:
             raise DataError(
                 "The model does not know how far its predictions are off: make it anew with this "
@@ -156,15 +200,19 @@ class LinearModel:
             )
         return self.distances.reach(level)
 
-    def predict_checked(self, table: Table, *, lenient: bool) -> tuple[_Floats, list[str]]:
-        """Predict the target; raise if a row can't be, or with ``lenient`` leave it NaN.
+    def predict_checked(
+        self, table: Table, *, lenient: bool, level: float | None = None
+    ) -> Predictions:
+        """Predict the target, with an interval if ``level`` is given.
 
-        Also returns sentences about such rows.
+        Raises if a row can't be predicted; with ``lenient`` it is left NaN, and sentences say why.
         """
         table = _own(table)
         bad, words = self.check(table, lenient=lenient)
         predicted = self.predict(table)
-        too_large = np.isnan(predicted) & ~bad
+        interval = None if level is None else self.predict_interval(table, level)
+        columns = [predicted, *(interval or ())]
+        too_large = np.isnan(columns).any(axis=0) & ~bad
         if too_large.any():
             count = int(too_large.sum())
             said = (
@@ -174,8 +222,9 @@ class LinearModel:
             if not lenient:
                 raise DataError(f"{table.name}: {said}. ", _LENIENT)
             words.append(said)
-        predicted[bad] = np.nan
-        return predicted, words
+        for column in columns:
+            column[bad | too_large] = np.nan
+        return Predictions(predicted, interval, words)
 
     def check(self, table: Table, *, lenient: bool) -> tuple[NDArray[np.bool_], list[str]]:
         """Find the rows that can't be predicted: an unseen level, or a missing value.
@@ -273,6 +322,11 @@ def _own(table: Table) -> Table:
     return replace(table, columns=dict(table.columns))
 
 
+def _check_level(level: float) -> None:
+    if not 0 < level < 1:
+        raise DataError(Argument("level", level), ", but it must be between 0 and 1.")
+
+
 def _say_unseen(name: str, rows: NDArray[np.bool_], unseen: list[str]) -> str:
     return (
         f"column {name!r} has levels that the model has not seen: {listed(unseen)} in "
@@ -294,8 +348,12 @@ def make_linear_model(
     means: _Floats,
     facts: dict[str, Any],
     distances: Distances | None = None,
+    draws: KeptDraws | None = None,
 ) -> LinearModel:
-    """Take what a model needs out of a plan: its features and their factors."""
+    """Take what a model needs out of a plan: its features and their factors.
+
+    Draws have the places of the plan's features, which must all be in ``support``.
+    """
     every = plan.features.features
     needed = sorted({*support.tolist(), *(f for j in support for f in every[j].factors)})
     place = {j: i for i, j in enumerate(needed)}
@@ -318,4 +376,5 @@ def make_linear_model(
         pools={name: pool for name, pool in plan.pools.items() if name in texts},
         parts={name: part for name, part in plan.parts.items() if name in made},
         distances=distances,
+        draws=None if draws is None else draws.renumbered(place),
     )

@@ -13,7 +13,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from ellzero._messages import Argument
 from ellzero.selection._intervals import Distances
+from ellzero.selection._kept_draws import KeptDraws
 from ellzero.selection._linear_model import LinearModel
 from ellzero.tables import DataError, DatePart, Feature, Pool, write_aside
 from ellzero.tables._date_parts import PARTS
@@ -22,7 +24,7 @@ from ellzero.tables._source import read_limited
 __all__ = ["load_model", "save_model"]
 
 _FORMAT = "ellzero-model"
-_VERSION = 2
+_VERSION = 3
 _MOST_BYTES = 100_000_000
 _KEYS = {
     "format",
@@ -36,12 +38,14 @@ _KEYS = {
     "pools",
     "parts",
     "distances",
+    "draws",
     "fit",
     "sha256",
 }
-# What version 1 did not have: no levels were pooled then, no dates taken apart, and it did not know
-# how far predictions are off.
-_NEW_KEYS = {"pools", "parts", "distances"}
+# What versions before this one did not have. In version 1 no levels were pooled, no dates taken
+# apart, and it did not know how far predictions are off; version 2 had no averages of posteriors.
+_NEW_KEYS = {1: {"pools", "parts", "distances", "draws"}, 2: {"draws"}, _VERSION: set[str]()}
+_DRAW_KEYS = ("sizes", "places", "coefficients", "intercepts", "deviations")
 _FEATURE_KEYS = {"name", "kind", "column", "level", "factors", "coefficient", "mean"}
 _KINDS = {"number", "level", "missing", "product"}
 
@@ -100,10 +104,21 @@ def model_text(model: LinearModel) -> str:
             "distances": list(model.distances.distances),
             "shares": list(model.distances.shares),
         },
+        "draws": None
+        if model.draws is None
+        else {key: list(getattr(model.draws, key)) for key in _DRAW_KEYS},
         "fit": model.facts,
     }
     content["sha256"] = _checksum(content)
-    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    if len(text.encode("utf-8", "backslashreplace")) > _MOST_BYTES:
+        raise DataError(
+            f"The model takes more than {_MOST_BYTES / 1e6:.0f} MB, too many to be saved: leave "
+            "out columns with ",
+            Argument("drop"),
+            ".",
+        )
+    return text
 
 
 def load_model(path: Path) -> LinearModel:
@@ -135,7 +150,7 @@ def load_model(path: Path) -> LinearModel:
         ) from None
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise DataError(f"{path} is not a model saved by ellzero.")
-    if content.get("version") not in (1, _VERSION):
+    if content.get("version") not in range(1, _VERSION + 1):
         raise DataError(
             f"{path} is a saved model of version {content.get('version')!r}; this ellzero reads "
             f"versions 1 to {_VERSION}."
@@ -179,7 +194,7 @@ def _text(value: Any, what: str) -> str:
 
 
 def _read(content: dict[str, Any]) -> LinearModel:
-    keys = _KEYS if content["version"] == _VERSION else _KEYS - _NEW_KEYS
+    keys = _KEYS - _NEW_KEYS[content["version"]]
     _require(set(content) == keys, "its fields are not those of a model")
     _require(isinstance(content["fills_missing"], bool), "fills_missing must be true or false")
     _require(isinstance(content["features"], list), "features must be a list")
@@ -207,6 +222,9 @@ def _read(content: dict[str, Any]) -> LinearModel:
         if feature.kind == "level":
             found = feature.level in known.get(feature.column, ())
             _require(found, f"{feature.name!r} has no such level")
+    distances = _read_distances(content.get("distances"))
+    draws = _read_draws(content.get("draws"), len(features))
+    _require(distances is None or draws is None, "distances and draws exclude each other")
     return LinearModel(
         target=_text(content["target"], "target"),
         intercept=_number(content["intercept"], "intercept"),
@@ -218,7 +236,8 @@ def _read(content: dict[str, Any]) -> LinearModel:
         facts=content["fit"],
         pools=pools,
         parts=parts,
-        distances=_read_distances(content.get("distances")),
+        distances=distances,
+        draws=draws,
     )
 
 
@@ -237,6 +256,32 @@ def _read_distances(content: Any) -> Distances | None:
     rows = _number(content["rows"], "rows")
     _require(rising and distances[0] >= 0 and rows > 0, "distances must be in order")
     return Distances(rows, distances, shares)
+
+
+def _read_draws(content: Any, n_features: int) -> KeptDraws | None:
+    if content is None:
+        return None
+    whole = isinstance(content, dict) and set(content) == set(_DRAW_KEYS)
+    _require(whole, "draws are incomplete")
+    _require(all(isinstance(column, list) for column in content.values()), "draws must be lists")
+    sizes, places = content["sizes"], content["places"]
+    counts = all(type(value) is int and value >= 0 for value in [*sizes, *places])
+    _require(counts, "sizes and places of draws must be whole numbers")
+    coefficients, intercepts, deviations = (
+        tuple(_number(value, f"each of the {key} of draws") for value in content[key])
+        for key in _DRAW_KEYS[2:]
+    )
+    fits = 0 < len(sizes) == len(intercepts) == len(deviations)
+    fits = fits and sum(sizes) == len(places) == len(coefficients)
+    _require(fits, "the lists of draws do not fit together")
+    _require(min(deviations) >= 0, "deviations of draws must not be negative")
+    begin = 0
+    for size in sizes:
+        own = places[begin : begin + size]
+        rising = all(a < b for a, b in pairwise(own)) and (not own or own[-1] < n_features)
+        _require(rising, "places of a draw must be those of features, in order")
+        begin += size
+    return KeptDraws(tuple(sizes), tuple(places), coefficients, intercepts, deviations)
 
 
 def _read_pools(content: Any, known: dict[str, frozenset[str]]) -> dict[str, Pool]:

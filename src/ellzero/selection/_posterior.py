@@ -1,17 +1,22 @@
-"""The posterior of the same features."""
+"""The posterior of the same features, and the average over its models."""
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ellzero.selection._feature_matrix import FeatureMatrix
+from ellzero.selection._kept_draws import keep_draws
+from ellzero.selection._linear_model import LinearModel, make_linear_model
 from ellzero.selection._prepare import PreparedTable
 from ellzero.selection._settings import Settings
 
 if TYPE_CHECKING:
     from ellzero.posterior import SpikeSlabRegressor
 
-__all__ = ["fit_posterior"]
+__all__ = ["average_models", "fit_posterior"]
 
 
 def fit_posterior(
@@ -25,3 +30,34 @@ def fit_posterior(
     )
     estimator._fit_named(matrix.X, data.y, data.weights, matrix.names)
     return estimator
+
+
+def average_models(
+    posterior: SpikeSlabRegressor, matrix: FeatureMatrix, data: PreparedTable, target: str
+) -> LinearModel:
+    """Return the average over the models of a posterior, as a model that predicts by itself.
+
+    It has every feature whose posterior mean is not zero: its predictions are those of
+    ``posterior.predict``.
+    """
+    draws = keep_draws(posterior)
+    support = np.union1d(np.flatnonzero(posterior.coef_), np.array(draws.places, dtype=np.int64))
+    facts = {
+        "rows": len(data.y),
+        "table": os.path.basename(data.table.name),
+        "sha256": data.table.sha256,
+        "slab": posterior.slab,
+        "scale_prior": posterior.scale_prior,
+        "solver": posterior.solver_,
+        "draws": int(posterior.draws_.intercept.size),
+    }
+    return make_linear_model(
+        target,
+        posterior.intercept_,
+        matrix.plan,
+        posterior.coef_,
+        support,
+        matrix.means,
+        facts,
+        draws=draws,
+    )
