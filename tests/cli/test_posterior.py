@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import pytest
 from command import ellzero
 
 
@@ -78,3 +79,87 @@ def test_sets_say_which_of_them_are_in_together(tmp_path):
     assert [sorted(group) for group in found["together"]] == [["with", "without"]]
     assert 0 < found["purity"] < 0.9
     assert f"{' and '.join(found['together'][0])} usually together" in result.out
+
+
+SAVED = ("--draws", 200, "--chains", 2, "--missing", "mean", "--dates", "parts", "--seed", 3)
+
+
+@pytest.fixture(scope="module")
+def model(people, tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "average.json"
+    result = ellzero("posterior", people, "--target", "score", "--save", path, *SAVED)
+    assert result.code == 0, result.err
+    assert f"The average over all models is in {path}" in result.out
+    assert "Note: --scale-prior prediction usually predicts a little better" in result.err
+    return path
+
+
+def test_the_average_predicts(model, people):
+    result = ellzero("predict", model, people)
+    assert result.code == 0, result.err
+    assert "Note: predictions are the average over all models" in result.err
+    assert "the table has 'score' too: root mean squared error" in result.err
+    header, *rows = result.out.splitlines()
+    truth = pd.read_csv(people)["score"]
+    assert header == "prediction"
+    assert np.corrcoef(truth, [float(row) for row in rows])[0, 1] > 0.95
+    assert ellzero("predict", model, people, "-q").err == ""
+
+
+def test_intervals_of_the_average(model, people):
+    result = ellzero("predict", model, people, "--interval", 0.9)
+    assert result.code == 0, result.err
+    assert result.out == ellzero("predict", model, people, "--interval", 0.9).out
+    header, *rows = result.out.splitlines()
+    assert header == "prediction,lower,upper"
+    mean, lower, upper = np.array([row.split(",") for row in rows], dtype=float).T
+    assert (lower < mean).all()
+    assert (mean < upper).all()
+    assert len(set((upper - lower).round(9))) > 100  # each row has its own
+    truth = pd.read_csv(people)["score"]
+    assert 0.85 < np.mean((lower <= truth) & (truth <= upper)) < 1
+
+
+def test_the_same_command_saves_the_same_bytes(model, people, tmp_path):
+    again = tmp_path / "again.json"
+    result = ellzero("posterior", people, "--target", "score", "--save", again, *SAVED, "-q")
+    assert (result.code, result.out, result.err) == (0, "", "")
+    assert again.read_bytes() == model.read_bytes()
+    content = json.loads(again.read_text())
+    assert (content["version"], content["distances"]) == (3, None)
+    assert content["fit"]["draws"] == len(content["draws"]["sizes"]) == 400
+
+
+def test_rows_that_the_average_can_not_predict(model, people, tmp_path):
+    frame = pd.read_csv(people).head(3)
+    frame["city"] = ["Rome", "Atlantis", None]
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    result = ellzero("predict", model, tmp_path / "new.csv", "--interval", 0.5)
+    assert (result.code, result.out) == (1, "")
+    assert "has not seen: 'Atlantis' in 1 rows. With --lenient such rows" in result.err
+    result = ellzero("predict", model, tmp_path / "new.csv", "--interval", 0.5, "--lenient")
+    _, first, second, third = result.out.splitlines()
+    assert (second, first.count("."), third.count(".")) == (",,", 3, 3)
+    assert "'Atlantis' in 1 rows: no prediction there" in result.err
+
+
+def test_where_the_average_goes(people, tmp_path):
+    result = ellzero("posterior", people, "--target", "score", "--save", people)
+    assert (result.code, result.out) == (2, "")
+    assert "--save is TABLE" in result.err
+    result = ellzero("posterior", people, "--target", "score", "--save", "-", "--json", "-")
+    assert result.code == 2
+    assert "--json and --save can't both be standard output" in result.err
+    result = ellzero(
+        "posterior", people, "--target", "score", "--slab", "zellner", "--save", "-", *SAVED
+    )
+    assert (result.code, result.err) == (0, "")
+    assert json.loads(result.out)["fit"]["slab"] == "zellner"
+
+
+def test_a_prior_that_is_no_worse_gets_no_advice(people, tmp_path):
+    for option in (("--slab", "boom"), ("--scale-prior", "prediction")):
+        save = tmp_path / "m.json"
+        result = ellzero("posterior", people, "--target", "score", *option, "--save", save, *SAVED)
+        assert result.code == 0, result.err
+        assert "usually predicts" not in result.err

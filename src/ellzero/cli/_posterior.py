@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ellzero.cli._console import Console, clean
-from ellzero.cli._files import FileCommand, is_standard, output_path
+from ellzero.cli._files import FileCommand, is_standard, output_path, write_output
 from ellzero.cli._load import load
 from ellzero.cli._options import reading_options, table_options
 from ellzero.cli._select import show_columns, show_posterior, write_json
@@ -59,6 +59,7 @@ __all__ = ["command"]
     "--chains", type=click.IntRange(1), default=4, show_default=True, help="Number of chains."
 )
 @output_path("--json", help="Write all results as JSON (- for standard output).")
+@output_path("--save", help="Write the average over all models, for ellzero predict.")
 @click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
 @reading_options
 def command(**values: Any) -> None:
@@ -66,8 +67,8 @@ def command(**values: Any) -> None:
 
     Under a spike-and-slab prior: each coefficient is zero, or drawn from a slab.
     """
-    json_path = values.pop("json")
-    console = Console(values.pop("quiet") or is_standard(json_path))
+    json_path, save_path = outputs = [values.pop(key) for key in ("json", "save")]
+    console = Console(values.pop("quiet") or any(map(is_standard, outputs)))
     asked = {key: values.pop(key) for key in ("expected_size", "scale_prior", "slab", "solver")}
     size = asked["expected_size"]
     if size is not None and not 0 < size < math.inf:
@@ -85,8 +86,9 @@ def command(**values: Any) -> None:
     from ellzero import __version__
     from ellzero.selection import summarise_posterior
     from ellzero.selection._feature_matrix import make_feature_matrix
+    from ellzero.selection._model_file import model_text
     from ellzero.selection._notes import warnings_as_notes
-    from ellzero.selection._posterior import fit_posterior
+    from ellzero.selection._posterior import average_models, fit_posterior
 
     with console.progress("Computing") as say, warnings_as_notes() as warned:
         matrix = make_feature_matrix(data, settings, say)
@@ -101,6 +103,15 @@ def command(**values: Any) -> None:
     show_posterior(console, content)
     for note in [*data.notes, *matrix.notes, *warned]:
         console.note(in_options(note))
+    if save_path is not None:
+        averaged = average_models(posterior, matrix, data, settings.target)
+        write_output(save_path, model_text(averaged))
+        console.say(f"The average over all models is in {clean(str(save_path), 1000)}")
+        if asked["scale_prior"] == "selection" and asked["slab"] in ("gaussian", "laplace"):
+            console.note(
+                "--scale-prior prediction usually predicts a little better, most where the signal "
+                "is weak; its probabilities are too high."
+            )
     if json_path is not None:
         facts = {
             "ellzero": __version__,
