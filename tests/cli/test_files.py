@@ -21,7 +21,7 @@ COMMANDS = {
 OUTPUTS = {
     "select": ["--json", "--report", "--save"],
     "predict": ["--output"],
-    "posterior": ["--json"],
+    "posterior": ["--json", "--save"],
     "segment": ["--output", "--signal", "--json"],
 }
 

@@ -84,6 +84,7 @@ def test_sets_say_which_of_them_are_in_together():
     content["posterior"]["credible_sets"] = sets
     text = " ".join(Reader(make_report(chosen, content)).text)
     assert "hdl, <b>, tch" in text
+    assert "To predict, the average over all models usually does better" in " ".join(text.split())
     assert "usually in together" not in text
     sets[0]["together"] = [["hdl", "<b>"]]
     text = " ".join(Reader(make_report(chosen, content)).text)
