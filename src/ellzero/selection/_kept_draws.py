@@ -54,10 +54,7 @@ class KeptDraws:
 
         begins = np.concatenate([[0], np.cumsum(self.sizes)])
         entries = np.array(self.coefficients), np.array(self.places, dtype=np.int64), begins
-        # A model of nothing has no column, which not every version of SciPy multiplies
-        width = max(X.shape[1], 1)
-        coef = csr_array(entries, shape=(len(self.sizes), width))
-        X = X if X.shape[1] else np.zeros((len(X), 1))
+        coef = csr_array(entries, shape=(len(self.sizes), X.shape[1]))
         return predictive_interval(
             X, coef, np.array(self.intercepts), np.array(self.deviations), level
         )
