@@ -51,7 +51,7 @@ Solution to_model(const Quadratic& design, const Vector<Index>& support,
 
 double error_of(const HeldOut& held_out, const Quadratic& design, const Vector<Index>& support,
                 const Vector<double>& beta) {
-  return held_out.errors(design, {to_model(design, support, beta)}, Context())[0];
+  return held_out.judge(design, {to_model(design, support, beta)}, Context())[0].error;
 }
 
 auto residuals_of(const HeldOut& held_out, const Quadratic& design, const Vector<Index>& support,
@@ -63,7 +63,8 @@ auto residuals_of(const HeldOut& held_out, const Quadratic& design, const Vector
 struct FoldModels {
   std::vector<Index> begins{0}, support;
   std::vector<double> beta;  // of the columns, for columns of unit norm
-  std::vector<double> energies, errors;
+  std::vector<double> energies;
+  std::vector<double> errors, along, square;  // HeldOut::Verdict
   double next_gain = 0;      // of a frontier: what one more variable would gain in the largest
   std::vector<double> lows;  // of SBR: the least lam that each is the solution at
   double rounding = 0;       // what energies differ by through rounding
@@ -118,7 +119,11 @@ class PythonFolds {
         models.begins.push_back(static_cast<Index>(models.support.size()));
         models.energies.push_back(model.energy());
       }
-      models.errors = fold.errors;
+      for (const HeldOut::Verdict& verdict : fold.verdicts) {
+        models.errors.push_back(verdict.error);
+        models.along.push_back(verdict.along);
+        models.square.push_back(verdict.square);
+      }
       models.next_gain = fold.found.next_gain;
       models.lows = fold.found.lows;
       models.rounding = fold.rounding;
@@ -152,6 +157,8 @@ void bind_folds(nb::module_& m) {
       .def_prop_ro("beta", [](const FoldModels& f) { return to_array(f.beta); })
       .def_prop_ro("energies", [](const FoldModels& f) { return to_array(f.energies); })
       .def_prop_ro("errors", [](const FoldModels& f) { return to_array(f.errors); })
+      .def_prop_ro("along", [](const FoldModels& f) { return to_array(f.along); })
+      .def_prop_ro("square", [](const FoldModels& f) { return to_array(f.square); })
       .def_ro("next_gain", &FoldModels::next_gain)
       .def_prop_ro("lows", [](const FoldModels& f) { return to_array(f.lows); })
       .def_ro("rounding", &FoldModels::rounding);

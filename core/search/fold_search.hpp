@@ -53,14 +53,17 @@ class FrontierSearch final : public FoldSearch {
     engine_.move_to(frontier_.models().back().support);
     if (!(engine_.best_insertion().gain > engine_.rounding())) return false;
     frontier_.extend(max_size);
-    if (neighbour) {
-      frontier_.suggest(static_cast<const FrontierSearch*>(neighbour)->frontier_.models());
-    }
+    neighbour_ = static_cast<const FrontierSearch*>(neighbour);
     return true;
   }
 
   void go_on(const Context& context, const Progress& progress) override {
     frontier_.close(context, progress);
+    if (neighbour_) {
+      frontier_.suggest(neighbour_->frontier_.models(), context);
+      neighbour_ = nullptr;
+      frontier_.close(context, progress);
+    }
     frontier_.cut();
   }
 
@@ -96,6 +99,7 @@ class FrontierSearch final : public FoldSearch {
  private:
   Frontier frontier_;
   Index max_size_ = 0;
+  const FrontierSearch* neighbour_ = nullptr;  // whose models have not been tried
 };
 
 // Where runs of SBR stop.

@@ -72,8 +72,8 @@ class Folds {
 
   struct Judged {
     FoldSearch::Found found;
-    std::vector<double> errors;  // mean squared, on the rows held out
-    double rounding = 0;         // what energies differ by through rounding
+    std::vector<HeldOut::Verdict> verdicts;  // on the rows held out
+    double rounding = 0;                     // what energies differ by through rounding
   };
   // What every fold has found, and how that does.
   std::vector<Judged> judge() {
@@ -81,8 +81,8 @@ class Folds {
     each(folds_.size(), [&](Index f, const Context& context) {
       out[f].found = searches_[f]->found(context);
       out[f].rounding = folds_[f].engine->rounding();
-      out[f].errors =
-          folds_[f].held_out->errors(*folds_[f].quadratic, out[f].found.models, context);
+      out[f].verdicts =
+          folds_[f].held_out->judge(*folds_[f].quadratic, out[f].found.models, context);
     });
     return out;
   }

@@ -54,7 +54,6 @@ class Frontier {
     models_.resize(least_ + 1);
     models_[least_] = {engine_.members(), engine_.energy()};
     waiting_.resize(models_.size());
-    suggested_.resize(models_.size());
   }
 
   // Extends the table to max_size, or as far as columns can be inserted, and closes it. What a
@@ -62,9 +61,12 @@ class Frontier {
   void grow(Index max_size, const Context& context, const Progress& progress = {},
             const Frontier* neighbour = nullptr) {
     extend(max_size);
-    if (neighbour) suggest(neighbour->models_);
     // Without swaps first: the table only gets better, so with them it can't end up worse.
     close(false, context, progress);
+    if (neighbour) {
+      suggest(neighbour->models_, context);
+      close(false, context, progress);
+    }
     if (swaps_) {
       for (Model& model : models_) model.tried = model.swapped;
       do {
@@ -82,17 +84,21 @@ class Frontier {
       models_.back().tried = false;  // it may now be inserted into
       models_.resize(max_size + 1);
       waiting_.resize(max_size + 1);
-      suggested_.resize(max_size + 1);
     }
     sweep_ = {};
   }
   void close(const Context& context, const Progress& progress) { close(false, context, progress); }
-  // Supports that may be good, as those of a problem that differs by its ridge are: one per size,
-  // tried when its size is next settled.
-  void suggest(const std::vector<Model>& others) {
+  // Tries supports that may be good, as those of a problem that differs by its ridge are: one per
+  // size. What betters the table waits for close(). If it throws, it can be called again.
+  void suggest(const std::vector<Model>& others, const Context& context) {
+    Excursion excursion(engine_);
+    engine_.ignore_outsiders();
     const std::size_t sizes = std::min(others.size(), models_.size());
     for (std::size_t k = least_ + 1; k < sizes; ++k) {
-      if (!same_set(others[k].support, models_[k].support)) suggested_[k] = others[k].support;
+      context.check();
+      if (!models_[k].known() || same_set(others[k].support, models_[k].support)) continue;
+      engine_.move_to(others[k].support);
+      if (static_cast<std::size_t>(engine_.size()) == k) offer(engine_.members(), engine_.energy());
     }
   }
   // Ends the table before the first size that is not known, or worse than the one before it: the
@@ -105,7 +111,6 @@ class Frontier {
     }
     models_.resize(end);
     waiting_.assign(end, {});
-    suggested_.assign(end, {});
   }
 
   // Stands at the support of size k, so that the engine can be asked about it.
@@ -302,18 +307,12 @@ class Frontier {
     }
   }
 
-  // Puts the support that is waiting for its turn into the table, or the one suggested, if that is
-  // better. True if the table has changed.
+  // Puts the support that is waiting for its turn into the table, if it keeps what it promised: it
+  // may not, by rounding, among nearly dependent columns.
   bool take_up(Index k) {
-    if (!suggested_[k].empty()) {
-      engine_.move_to(suggested_[k]);
-      suggested_[k].clear();
-      if (engine_.size() == k) offer(engine_.members(), engine_.energy());
-    }
     if (!waiting_[k].known()) return false;
     engine_.move_to(waiting_[k].support);
     waiting_[k].energy = std::numeric_limits<double>::infinity();
-    // It may not keep what it promised, by rounding, among nearly dependent columns.
     if (engine_.size() != k || !beats(engine_.energy(), models_[k].energy)) return false;
     put(k);
     return true;
@@ -388,9 +387,8 @@ class Frontier {
     bool changed = false;
   } sweep_;
   std::vector<Model> models_;
-  std::vector<Model> waiting_;                 // by size, the best that was found since
-  std::vector<std::vector<Index>> suggested_;  // by size, what has not been tried yet
-  std::vector<Index> flipped_;                 // room to work in
+  std::vector<Model> waiting_;  // by size, the best that was found since
+  std::vector<Index> flipped_;  // room to work in
 };
 
 }  // namespace ellzero

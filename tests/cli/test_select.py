@@ -197,8 +197,11 @@ def test_the_example_needs_no_file():
     result = ellzero("select", "--example", "diabetes", "--interactions")
     assert result.code == 0
     assert "7 of 64 features predict 'progression': cross-validated R²" in result.out
-    assert "Chosen by EBIC: a variable is kept if the evidence for it is strong." in result.out
-    assert "--criterion cv predicts best and keeps more; --posterior says how sure." in result.out
+    assert "Chosen by EBIC, which answers which variables matter: one is kept" in result.out
+    assert (
+        "--criterion cv answers what predicts best, and keeps more; --posterior says how sure."
+        in result.out
+    )
     assert list(EXAMPLES) == ["diabetes"]
 
 
@@ -443,7 +446,7 @@ def test_no_zero_is_negative(predicts, size, capsys):
         "notes": [], "cross_validation": judged, "held_out": held, "posterior": None,
         "model": {
             "size": size, "r2": -1e-16, "intercept": -0.0, "variables": [variable], "lam": 1.0,
-            "certificate": "",
+            "certificate": "", "shrinkage": "",
         },
         "sureness": {"variables": [], "disagreements": [], "halves": 0},
     }  # fmt: skip

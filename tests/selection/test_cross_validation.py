@@ -42,7 +42,7 @@ def curve_of(table, y, weights, splits, missing="mean", interactions=True, ridge
     _, (folds,) = make_fold_data(matrix, data, [splits])
     assert isinstance(folds, LearnedFolds) == features.learns
     choice = CrossValidation("frontier", [ridge], forced, None, 2, None).choose(folds)
-    return choice.curve, choice.max_size
+    return choice.curve("min"), choice.max_size
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -94,7 +94,7 @@ def test_folds_that_learn_choose_as_the_estimator_does():
         choice = CrossValidation("frontier", [0.0], nothing, None, 2, None).choose(learned)
         model = L0RegressorCV(cv=splits).fit(X, y)
         assert choice.max_size == model.max_size_
-        assert choice.marks["min"][0] == pytest.approx(model.lam_, rel=1e-9)
+        assert choice.marks["min"].lam == pytest.approx(model.lam_, rel=1e-9)
 
 
 def test_with_nothing_to_learn_it_is_the_estimator(rng):

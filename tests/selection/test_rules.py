@@ -80,11 +80,12 @@ def test_repeats_are_averaged(problem):
     assert score.sizes == [size for *_, sizes in alone for size in sizes]
 
 
-def test_a_choice_by_cross_validation_is_nested(problem):
+@pytest.mark.parametrize("ridge", [None, 0.0, 0.3])
+def test_a_choice_by_cross_validation_is_nested(problem, ridge):
     X, y = problem
-    chosen = run(table_of(X, y), criterion="cv", folds=6, repeats=1, seed=1)
+    chosen = run(table_of(X, y), criterion="cv", folds=6, repeats=1, seed=1, ridge=ridge)
     splits = list(KFold(6, shuffle=True, random_state=1).split(X))
-    model = L0RegressorCV(cv=splits, nested=True).fit(X, y)
+    model = L0RegressorCV(cv=splits, nested=True, ridge="cv" if ridge is None else ridge).fit(X, y)
     assert chosen.score.error == pytest.approx(model.nested_score_, rel=1e-9)
     assert chosen.lam == pytest.approx(model.lam_)
 

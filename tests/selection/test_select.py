@@ -44,7 +44,8 @@ def test_cross_validation_is_the_estimators_where_nothing_is_learned(criterion, 
     table = example_table("diabetes")
     y = table.columns.pop("progression").values
     X = pd.DataFrame({name: column.values for name, column in table.columns.items()})
-    model = L0RegressorCV(rule=rule).fit(X, y)
+    model = L0RegressorCV(rule=rule, ridge="cv").fit(X, y)
+    assert (chosen.ridge, chosen.frontier.rescaling) == (model.ridge_, model.rescaling_)
     assert chosen.lam == pytest.approx(model.lam_)
     np.testing.assert_allclose(chosen.model.coef, model.coef_)
 

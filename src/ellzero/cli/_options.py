@@ -166,9 +166,8 @@ def modelling_options(command: _Command) -> _Command:
             click.option(
                 "--ridge",
                 type=float,
-                default=0.0,
-                show_default=True,
-                help="Ridge penalty, for columns of unit norm.",
+                help="Ridge penalty, for columns of unit norm.  [default: 0; chosen too with "
+                "--criterion cv or 1se]",
             ),
             click.option(
                 "--folds",

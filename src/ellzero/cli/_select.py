@@ -85,7 +85,7 @@ def _check_usage(ctx: click.Context, values: dict[str, Any]) -> None:
         raise click.UsageError(f"{' and '.join(chosen)} exclude each other.")
     if values["lam"] is not None and not 0 < values["lam"] < math.inf:
         raise click.BadParameter("--lam must be a positive number.")
-    if not 0 <= values["ridge"] < math.inf:
+    if values["ridge"] is not None and not 0 <= values["ridge"] < math.inf:
         raise click.BadParameter("--ridge must be a number from 0 up.")
     if not 0 <= values["test_share"] < 1:
         raise click.BadParameter("--test-share must be from 0 to less than 1.")
@@ -153,6 +153,8 @@ def show_selection(console: Console, content: dict[str, Any]) -> None:
     console.say()
     if content["rule"]:
         console.say(content["rule"])
+    if model["shrinkage"]:
+        console.say(model["shrinkage"])
     judged = content["cross_validation"]
     if judged is not None:
         low, high = judged["size_low"], judged["size_high"]

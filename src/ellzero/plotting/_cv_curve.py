@@ -42,9 +42,9 @@ def draw_cv_curve(model: L0RegressorCV, *, ax: Axes | None) -> Axes:
             lw=0,
         )
     for rule, name, style in (("min", "least", "--"), ("1se", "one standard error", ":")):
-        lam, size = model._marks[rule]
-        at = np.clip(lam, edges[-1], edges[0])
-        ax.axvline(at, color="0.3", ls=style, lw=1.2, label=f"{name}: {size:.1f} variables")
+        mark = model._marks[rule]
+        at = np.clip(mark.lam, edges[-1], edges[0])
+        ax.axvline(at, color="0.3", ls=style, lw=1.2, label=f"{name}: {mark.size:.1f} variables")
     ax.set(
         xscale="log",
         xlim=(edges[0], edges[-1]),

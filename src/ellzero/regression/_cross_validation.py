@@ -10,36 +10,88 @@ from numpy.typing import NDArray
 
 from ellzero._certificate import Certificate
 from ellzero._engine import make_engine, thread_count
-from ellzero.regression._cv_curve import Curve, FoldPath, make_curve
+from ellzero.regression._cv_curve import Curve, FoldPath, Glance, glance_at, make_curve
 from ellzero.regression._fold_paths import FoldSearch
 from ellzero.regression._folds import Folds, LearnedFolds, SharedFolds
 from ellzero.regression._growth import GrowingFrontier
 from ellzero.regression._problem import Problem, largest_size
 from ellzero.regression._searches import search_at, settle_at
 
-__all__ = ["DEFAULT_REPEATS", "Choice", "CrossValidation", "far_beyond"]
+__all__ = [
+    "CAUTION",
+    "CV_RIDGES",
+    "DEFAULT_REPEATS",
+    "Choice",
+    "CrossValidation",
+    "Mark",
+    "far_beyond",
+]
 
 # With one repeat, every third pair of shuffles chooses different models: benchmarks/repeats.py
 DEFAULT_REPEATS = 10
 
+# For columns of unit norm, where uncorrelated coefficients are divided by 1 + ridge: from no
+# shrinkage to nearly all.
+CV_RIDGES = (0.0, 0.003, 0.01, 0.03, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 15.0, 50.0)
+# Of many pairs of a ridge and a price, the least error is often a lucky one. benchmarks/
+# signal_to_noise.py: half a standard error of what a pair saves makes up for that.
+CAUTION = 0.5
+
+# Ridges that are behind the best by so many standard errors of the difference are given up: other
+# folds would not change that, since they are about the same rows.
+_BEHIND = 1.0
 _FIRST_SIZE = 20
 # Searches that may have to be carried on are kept up to this size; others begin anew.
 _KEPT_BYTES = 1e9
+
+
+class Mark(NamedTuple):
+    """What a rule chooses."""
+
+    ridge: float
+    lam: float
+    rescaling: float  # what coefficients are multiplied by
+    size: float  # the mean over folds
 
 
 class Choice(NamedTuple):
     """The result of cross-validation."""
 
     curves: list[Curve]  # one for each ridge
-    place: int  # of the ridge chosen
-    ridge: float
-    marks: dict[str, tuple[float, float]]  # by rule: lam, and the mean size there
+    ridges: list[float]
+    marks: dict[str, Mark]  # by rule
     max_size: int  # the largest that was looked at
 
-    @property
-    def curve(self) -> Curve:
-        """The curve of the ridge chosen."""
-        return self.curves[self.place]
+    def curve(self, rule: str) -> Curve:
+        """Return the curve of the ridge that a rule chooses."""
+        return self.curves[self.ridges.index(self.marks[rule].ridge)]
+
+
+class _Ridge:
+    """A ridge, and what the folds have found with it."""
+
+    def __init__(self, value: float, most: float) -> None:
+        self.value = value
+        self.most = most  # what its coefficients may be multiplied by
+        self.size = 0  # the largest that was looked at
+        self.paths: list[list[FoldPath]] = []  # by repeat and fold
+        self.glance: Glance  # at the repeat looked at last
+        self.running = True  # whether it may be chosen
+
+
+def _errors_of_nothing(paths: list[FoldPath]) -> NDArray[np.float64]:
+    """Return every fold's error at the largest prices, where there are forced variables at most."""
+    return np.array([path.errors[0] for path in paths])
+
+
+def _leave_behind(ridges: list[_Ridge]) -> None:
+    """Take ridges out of the running that are behind by too much to be chosen.
+
+    The first stays: savings are counted from its model without variables.
+    """
+    least = min((ridge.glance for ridge in ridges), key=lambda glance: glance.error)
+    for ridge in ridges[1:]:
+        ridge.running = not ridge.glance.is_behind(least, _BEHIND) or len(least.share) < 5
 
 
 def far_beyond(size: float, n_forced: int) -> int:
@@ -51,86 +103,154 @@ class CrossValidation(NamedTuple):
     """How folds are searched, and what a price is chosen from."""
 
     solver: str
-    ridges: list[float]
+    ridges: list[float]  # increasing
     forced: NDArray[np.int64]
     max_size: int | None
     workers: int  # threads over folds
     progress: Callable[[int], None] | None
+    rescales: bool = False  # whether what a ridge shrinks is stretched again, as far as that helps
+
+    @property
+    def caution(self) -> float:
+        """How many standard errors of what a pair saves count against it."""
+        return CAUTION if self.rescales else 0.0
 
     def choose(self, folds: Folds | Sequence[Folds]) -> Choice:
-        """Compute the curve of every ridge; the ridge of least error is chosen.
+        """Compute the curve of every ridge, and choose by each rule.
 
-        Of several folds, each a repeat on the same rows, the curve is the mean.
+        Of several folds, each a repeat on the same rows, the curve is the mean. Ridges that are far
+        behind after the first are not repeated, nor chosen.
         """
         repeats = [folds] if isinstance(folds, (SharedFolds, LearnedFolds)) else folds
         whole = repeats[0].whole
-        rounding = 1e-12 * whole.yy / whole.weight
-        found, sizes = self._search(repeats)
-        curves = [make_curve(paths, rounding) for paths in found]
-        place = int(np.argmin([curve.mean_error.min() for curve in curves]))
-        curve = curves[place]
-        places = {"min": curve.best(), "1se": curve.within_one_se()}
-        marks = {rule: (curve.middle(i), float(curve.mean_size[i])) for rule, i in places.items()}
-        return Choice(curves, place, self.ridges[place], marks, max(sizes))
+        found = self._search(repeats)
+        nothing = [_errors_of_nothing(paths) for paths in found[0].paths]
+        curves = [
+            make_curve(
+                ridge.paths,
+                1e-12 * whole.yy / whole.weight,
+                most=ridge.most,
+                caution=self.caution,
+                nothing=nothing,
+            )
+            for ridge in found
+        ]
+        running = [i for i, ridge in enumerate(found) if ridge.running]
+        marks = self._mark(curves, running)
+        return Choice(curves, self.ridges, marks, max(ridge.size for ridge in found))
 
-    def _search(self, repeats: Sequence[Folds]) -> tuple[list[list[list[FoldPath]]], list[int]]:
-        """Search every repeat for every ridge, one after the other.
+    def _mark(self, curves: list[Curve], running: list[int]) -> dict[str, Mark]:
+        """Choose by each rule.
 
-        For each ridge all come to the same size: the largest that one of them asks for. Returns the
-        paths by ridge and repeat, and the size of each ridge.
+        "min" takes the least error, cautiously. "1se" takes, of the models whose error is at most a
+        standard error above that one's, the smallest for every ridge, and of these the one of least
+        error among those of fewest variables, to half a variable.
         """
-        ridges, sizes = range(len(self.ridges)), [0] * len(self.ridges)
-        found: list[list[list[FoldPath]]] = [[] for _ in ridges]
+
+        def value(pair: tuple[int, int]) -> float:
+            return float(curves[pair[0]].cautious_error(self.caution)[pair[1]])
+
+        def size(pair: tuple[int, int]) -> float:
+            return float(curves[pair[0]].mean_size[pair[1]])
+
+        best = min(((i, curves[i].best(self.caution)) for i in running), key=value)
+        curve, at = curves[best[0]], best[1]
+        bar = curve.mean_error[at] + np.nan_to_num(curve.se_error[at])  # NaN for one fold
+        near = [(i, place) for i in running if (place := curves[i].first_below(bar)) is not None]
+        fewest = min(map(size, near))
+        simple = min((pair for pair in near if size(pair) <= fewest + 0.5), key=value)
+        return {
+            rule: Mark(
+                self.ridges[i],
+                curves[i].middle(place),
+                float(curves[i].rescaling[place]),
+                float(curves[i].mean_size[place]),
+            )
+            for rule, (i, place) in (("min", best), ("1se", simple))
+        }
+
+    def _search(self, repeats: Sequence[Folds]) -> list[_Ridge]:
+        """Search every repeat for every ridge, one repeat after the other.
+
+        For each ridge all come to the same size: the largest that one of them asks for.
+        """
+        found = [_Ridge(value, 1 + value if self.rescales else 1.0) for value in self.ridges]
         reached: list[list[int]] = []
-        kept: dict[tuple[int, int], FoldSearch] = {}
+        kept: dict[int, list[FoldSearch]] = {}
         room = _KEPT_BYTES
         for r in range(len(repeats)):
-            folds = repeats[r]
-            room -= len(ridges) * folds.footprint
-            for i in ridges:
-                search = self._open(folds, i)
-                paths, sizes[i] = self._grow(search, folds, sizes[i])
-                found[i].append(paths)
-                if room >= 0 and r + 1 < len(repeats):
-                    kept[r, i] = search
-            reached.append(sizes.copy())
-            del folds, search  # before the next ones are made
+            folds, running = repeats[r], [ridge for ridge in found if ridge.running]
+            room -= folds.footprint
+            searches = self._open(folds, running)
+            self._grow(searches, folds, running)
+            if room >= 0 and r + 1 < len(repeats):
+                kept[r] = searches
+            reached.append([ridge.size for ridge in running])
+            if r == 0 and self.rescales:
+                _leave_behind(found)
+            del folds, searches  # before the next ones are made
+        running = [ridge for ridge in found if ridge.running]
         for r, came_to in enumerate(reached):
+            of_all = found if r == 0 else running
             # Nothing is left to be found below a price of 0.
             late = [
                 i
-                for i in ridges
-                if came_to[i] < sizes[i] and any(path.end > 0 for path in found[i][r])
+                for i, ridge in enumerate(of_all)
+                if came_to[i] < ridge.size and any(path.end > 0 for path in ridge.paths[r])
             ]
-            again = repeats[r] if late and (r, late[0]) not in kept else None
-            for i in late:
-                search = kept.pop((r, i)) if again is None else self._open(again, i)
-                found[i][r] = search.paths(sizes[i], self.progress)
-                del search
-            del again
-        return found, sizes
+            if late:
+                searches = kept.pop(r) if r in kept else self._open(repeats[r], of_all)
+                for i in late:
+                    of_all[i].paths[r] = searches[i].paths(of_all[i].size, self.progress)
+                del searches
+        return found
 
-    def _open(self, folds: Folds, place: int) -> FoldSearch:
-        ridge, threads = self.ridges[place], thread_count()
-        return FoldSearch(folds, self.solver, ridge, self.forced, self.workers, threads)
+    def _open(self, folds: Folds, ridges: list[_Ridge]) -> list[FoldSearch]:
+        """Return a search for every ridge, each the neighbour of the next."""
+        searches: list[FoldSearch] = []
+        for ridge in ridges:
+            neighbour = searches[-1] if searches else None
+            search = FoldSearch(
+                folds,
+                self.solver,
+                ridge.value,
+                self.forced,
+                self.workers,
+                thread_count(),
+                neighbour,
+            )
+            searches.append(search)
+        return searches
 
-    def _grow(self, search: FoldSearch, folds: Folds, size: int) -> tuple[list[FoldPath], int]:
-        """Search, from ``size`` on, until every fold's error has long been rising.
+    def _grow(self, searches: list[FoldSearch], folds: Folds, ridges: list[_Ridge]) -> None:
+        """Search one repeat until the error of every ridge has long been rising.
 
-        Returns the size it has come to as well.
+        Ridges that are more than a standard error worse than another are not carried on.
         """
         p, n_forced = folds.whole.columns, self.forced.size
         most = min(p, n_forced + max(40, int(folds.least_weight / 2)))
-        size = max(size, min(most, n_forced + _FIRST_SIZE))
+        first = min(most, n_forced + _FIRST_SIZE)
         if self.max_size is not None:
-            size = most = largest_size(self.max_size, self.forced, p)
-        while True:
-            paths = search.paths(size, self.progress)
-            lowest = max(int(path.sizes[np.argmin(path.errors)]) for path in paths)
-            wanted = far_beyond(lowest, n_forced) + 10
-            if size >= most or size >= wanted or all(path.end == 0 for path in paths):
-                return paths, size
-            size = min(most, max(wanted, size + 10))
+            first = most = largest_size(self.max_size, self.forced, p)
+        for ridge in ridges:
+            ridge.size = max(ridge.size, first)
+            ridge.paths.append([])
+        late = list(zip(ridges, searches, strict=True))
+        pairs = late.copy()
+        while late:
+            for ridge, search in late:
+                ridge.paths[-1] = search.paths(ridge.size, self.progress)
+                nothing = _errors_of_nothing(ridges[0].paths[-1])
+                ridge.glance = glance_at(ridge.paths[-1], ridge.most, self.caution, nothing)
+            least = min((ridge.glance for ridge in ridges), key=lambda glance: glance.error)
+            bar = least.error + least.se
+            late = []
+            for ridge, search in pairs:
+                wanted = min(most, far_beyond(ridge.glance.size, n_forced) + 10)
+                open_ended = any(path.end > 0 for path in ridge.paths[-1])
+                if ridge.size < wanted and open_ended and ridge.glance.error <= bar:
+                    ridge.size = min(most, max(wanted, ridge.size + 10))
+                    late.append((ridge, search))
 
     def solve(self, problem: Problem, lam: float) -> tuple[GrowingFrontier | None, Certificate]:
         """Look for the solution at ``lam`` on all rows; the engine is left there.
@@ -162,11 +282,12 @@ class CrossValidation(NamedTuple):
             inner = inside()
             if inner is None:
                 continue
-            choice = self.choose(inner)
-            engine = make_engine(fold.design, choice.ridge, thread_count())
+            mark = self.choose(inner).marks[rule]
+            engine = make_engine(fold.design, mark.ridge, thread_count())
             engine.move_to(self.forced)
             problem = Problem(engine, fold.design, self.forced, None, self.progress)
-            self.solve(problem, choice.marks[rule][0])
+            self.solve(problem, mark.lam)
             solution = engine.solution()
-            error = fold.held_out.error(fold.design, solution.support, solution.beta)
+            beta = mark.rescaling * solution.beta
+            error = fold.held_out.error(fold.design, solution.support, beta)
             yield error, fold.held_out.weight

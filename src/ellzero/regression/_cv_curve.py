@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -10,18 +11,26 @@ from numpy.typing import NDArray
 
 from ellzero.regression._hull import middle
 
-__all__ = ["Curve", "FoldPath", "make_curve"]
+__all__ = ["Curve", "FoldPath", "Glance", "glance_at", "make_curve"]
 
 _Floats = NDArray[np.float64]
+# So many factors are tried between 1 and the largest, each so many times the one before.
+_FACTORS = 9
 
 
 class FoldPath(NamedTuple):
-    """The solutions of one fold as lam falls, in terms of the lam of all rows."""
+    """The solutions of one fold as lam falls, in terms of the lam of all rows.
+
+    With r what a solution leaves of the test rows and f what it predicts, as deviations from the
+    mean, the mean squared error of s f is ``error - 2 (s - 1) along + (s - 1)^2 square``.
+    """
 
     lambdas: _Floats  # where they change, decreasing
     end: float  # the least lam that something is known about
     sizes: NDArray[np.int64]
-    errors: _Floats  # mean squared error on the test rows
+    errors: _Floats  # mean of r^2
+    along: _Floats  # mean of r f
+    square: _Floats  # mean of f^2
     weight: float  # of the test rows
 
 
@@ -32,41 +41,192 @@ class Curve(NamedTuple):
     lam_high: _Floats
     mean_error: _Floats
     se_error: _Floats
+    se_saved: _Floats  # of what is saved over the first interval of the first curve
     mean_size: _Floats
+    rescaling: _Floats  # what coefficients are multiplied by
     fold_errors: _Floats  # by fold and interval, one repeat after the other
     rounding: float  # errors that differ by less are equal
 
-    def best(self) -> int:
-        """Return the interval of least error; if several tie, that of the largest lam."""
-        return int(np.flatnonzero(self.mean_error <= self.mean_error.min() + self.rounding)[0])
+    def best(self, caution: float = 0.0) -> int:
+        """Return the interval of least error; if several tie, that of the largest lam.
+
+        With caution, so many standard errors of what an interval saves are added to its error.
+        """
+        value = self.cautious_error(caution)
+        return int(np.flatnonzero(value <= value.min() + self.rounding)[0])
+
+    def cautious_error(self, caution: float) -> _Floats:
+        """Return the mean error plus so many standard errors of what is saved."""
+        if not caution:
+            return self.mean_error
+        return self.mean_error + caution * np.nan_to_num(self.se_saved)  # NaN for one fold
 
     def middle(self, place: int) -> float:
         """Return the geometric middle of an interval."""
         return middle(float(self.lam_low[place]), float(self.lam_high[place]))
 
-    def within_one_se(self) -> int:
-        """Return the interval of largest lam whose error is within one se of the least."""
-        best = self.best()
-        bar = self.mean_error[best] + np.nan_to_num(self.se_error[best])  # NaN for one fold
-        return int(np.flatnonzero(self.mean_error <= bar)[0])
+    def within_one_se(self, caution: float = 0.0) -> int:
+        """Return the interval of largest lam whose error is within one se of the best one's."""
+        best = self.best(caution)
+        below = self.first_below(self.mean_error[best] + np.nan_to_num(self.se_error[best]))
+        return best if below is None else below
+
+    def first_below(self, bar: float) -> int | None:
+        """Return the interval of largest lam whose error is at most this; None if there is none."""
+        below = np.flatnonzero(self.mean_error <= bar)
+        return int(below[0]) if below.size else None
 
 
-def make_curve(repeats: list[list[FoldPath]], rounding: float) -> Curve:
+def make_curve(
+    repeats: list[list[FoldPath]],
+    rounding: float,
+    *,
+    most: float = 1.0,
+    caution: float = 0.0,
+    nothing: Sequence[_Floats] | None = None,
+) -> Curve:
     """Average the folds of every repeat on the union of their breakpoints, then the repeats.
 
     Within a repeat folds count by the weight of their test rows, and the standard error is that of
     a weighted mean of as many errors as there are folds. Repeats judge by the same rows, so they
     are not independent: the standard error is the mean of theirs, not less.
+
+    On every interval coefficients are multiplied by the factor between 1 and ``most`` that makes
+    the error least, cautiously. ``nothing`` are, by repeat, the errors that savings are counted
+    from; None takes those of the first interval.
     """
-    every = [path for paths in repeats for path in paths]
-    end = max(path.end for path in every)
-    edges = np.unique(np.concatenate([path.lambdas for path in every]))[::-1]
+    low, high = _intervals([path for paths in repeats for path in paths])
+    found = [_Repeat(paths, low) for paths in repeats]
+    if nothing is None:
+        nothing = [repeat.errors[:, 0] for repeat in found]
+    rescaling = _best_factor(found, nothing, most, caution)
+    errors = [repeat.errors_of(rescaling) for repeat in found]
+    means = [repeat.share @ each for repeat, each in zip(found, errors, strict=True)]
+    saved = [each - base[:, None] for each, base in zip(errors, nothing, strict=False)]
+    return Curve(
+        low,
+        high,
+        _mean(means),
+        _standard_error(found, errors),
+        _standard_error(found, saved),
+        _mean([repeat.share @ repeat.sizes for repeat in found]),
+        rescaling,
+        np.concatenate(errors),
+        rounding,
+    )
+
+
+class Glance(NamedTuple):
+    """The least of a curve, of one repeat, and what it is worth in every fold."""
+
+    error: float
+    size: float  # mean over folds
+    fold_errors: _Floats
+    share: _Floats  # of the folds
+
+    @property
+    def se(self) -> float:
+        """The standard error of its error; 0 for one fold."""
+        return self._standard_error(self.fold_errors)
+
+    def is_behind(self, other: Glance, errors: float) -> bool:
+        """Whether it is worse than another by so many standard errors of the difference."""
+        behind = self.error - other.error
+        return behind > errors * self._standard_error(self.fold_errors - other.fold_errors)
+
+    def _standard_error(self, values: _Floats) -> float:
+        if len(values) < 2:
+            return 0.0
+        return float(_standard_error_of(self.share, values[:, None])[0])
+
+
+def glance_at(paths: list[FoldPath], most: float, caution: float, nothing: _Floats) -> Glance:
+    """Return the least of the curve that these folds alone make."""
+    low, _ = _intervals(paths)
+    repeat = _Repeat(paths, low)
+    errors = repeat.errors_of(_best_factor([repeat], [nothing], most, caution))
+    mean = repeat.share @ errors
+    best = int(np.argmin(np.where(np.isnan(mean), np.inf, mean)))
+    size = float(repeat.share @ repeat.sizes[:, best])
+    return Glance(float(mean[best]), size, errors[:, best], repeat.share)
+
+
+class _Repeat:
+    """The folds of one repeat on the intervals that end at ``low``."""
+
+    def __init__(self, paths: list[FoldPath], low: _Floats) -> None:
+        self._paths = paths
+        # In each fold, an interval lies after as many breakpoints as are at or above its top.
+        self._steps = [np.searchsorted(-path.lambdas, -low, side="left") for path in paths]
+        self.sizes, self.errors = self._of("sizes"), self._of("errors")
+        share = np.array([path.weight for path in paths])
+        self.share = share / share.sum()
+
+    def _of(self, name: str) -> _Floats:
+        pairs = zip(self._paths, self._steps, strict=True)
+        return np.array([getattr(path, name)[step] for path, step in pairs])
+
+    @cached_property
+    def along(self) -> _Floats:
+        """The mean of r f, by fold and interval."""
+        return self._of("along")
+
+    @cached_property
+    def square(self) -> _Floats:
+        """The mean of f^2, by fold and interval."""
+        return self._of("square")
+
+    def errors_of(self, rescaling: _Floats) -> _Floats:
+        """Return the error of every fold on every interval."""
+        more = rescaling - 1
+        if not more.any():
+            return self.errors
+        return np.asarray(self.errors - 2 * more * self.along + more**2 * self.square)
+
+    def cautious_errors(self, factors: _Floats, nothing: _Floats, caution: float) -> _Floats:
+        """Return the error of every factor on every interval, standard errors of savings added.
+
+        The error of a fold is a quadratic in the factor less 1, so its variance over folds is of
+        the fourth degree: neither is computed for every fold and factor.
+        """
+        share = self.share[:, None]
+        parts = [self.errors - nothing[:, None], self.along, self.square]
+        means = [self.share @ part for part in parts]
+        more = (factors - 1)[:, None]
+        mean = means[0] - 2 * more * means[1] + more**2 * means[2]
+        if len(self.share) < 2 or not caution:
+            return np.asarray(mean)
+        a, b, c = (part - each for part, each in zip(parts, means, strict=True))
+
+        def covariance(one: _Floats, other: _Floats) -> _Floats:
+            return np.asarray((share * one * other).sum(axis=0))
+
+        variance = covariance(a, a) - 4 * more * covariance(a, b)
+        variance += more**2 * (4 * covariance(b, b) + 2 * covariance(a, c))
+        variance += more**4 * covariance(c, c) - 4 * more**3 * covariance(b, c)
+        return np.asarray(mean + caution * np.sqrt(np.maximum(variance, 0) / (len(self.share) - 1)))
+
+
+def _intervals(paths: list[FoldPath]) -> tuple[_Floats, _Floats]:
+    """Return the ends of the intervals of lam on which no fold's solution changes."""
+    end = max(path.end for path in paths)
+    edges = np.unique(np.concatenate([path.lambdas for path in paths]))[::-1]
     edges = np.concatenate([[np.inf], edges[edges > end], [end]])
-    low, high = edges[1:], edges[:-1]
-    errors, mean, se, size = zip(*[_average(paths, low) for paths in repeats], strict=True)
-    known = [each for each, paths in zip(se, repeats, strict=True) if len(paths) > 1]
-    se_error = _mean(known) if known else np.full_like(low, np.nan)
-    return Curve(low, high, _mean(mean), se_error, _mean(size), np.concatenate(errors), rounding)
+    return edges[1:], edges[:-1]
+
+
+def _best_factor(
+    repeats: list[_Repeat], nothing: Sequence[_Floats], most: float, caution: float
+) -> _Floats:
+    """Return the factor of least error, cautiously, on every interval."""
+    if most == 1:
+        return np.ones(repeats[0].sizes.shape[1])
+    factors = np.geomspace(1, most, _FACTORS)
+    with np.errstate(over="ignore", invalid="ignore"):  # predictions may be too large to be squared
+        pairs = zip(repeats, nothing, strict=False)
+        value = _mean([repeat.cautious_errors(factors, base, caution) for repeat, base in pairs])
+    best = np.argmin(np.where(np.isfinite(value), value, np.inf), axis=0)
+    return np.asarray(factors[best])
 
 
 def _mean(values: Sequence[_Floats]) -> _Floats:
@@ -75,23 +235,20 @@ def _mean(values: Sequence[_Floats]) -> _Floats:
     return mean
 
 
-def _average(paths: list[FoldPath], low: _Floats) -> tuple[_Floats, _Floats, _Floats, _Floats]:
-    """Return the errors of one repeat's folds, their mean, its standard error and the mean size.
+def _standard_error(repeats: list[_Repeat], values: list[_Floats]) -> _Floats:
+    """Return the standard error of a mean over folds, averaged over the repeats that have one."""
+    known = [
+        _standard_error_of(repeat.share, each)
+        for repeat, each in zip(repeats, values, strict=True)
+        if len(repeat.share) > 1
+    ]
+    return _mean(known) if known else np.full(values[0].shape[1], np.nan)
 
-    All are for the intervals that end at ``low``.
-    """
-    # In each fold, an interval lies after as many breakpoints as are at or above its top.
-    steps = [np.searchsorted(-path.lambdas, -low, side="left") for path in paths]
-    errors = np.array([path.errors[step] for path, step in zip(paths, steps, strict=True)])
-    sizes = np.array([path.sizes[step] for path, step in zip(paths, steps, strict=True)])
-    share = np.array([path.weight for path in paths])
-    share = share / share.sum()
-    mean = share @ errors
+
+def _standard_error_of(share: _Floats, values: _Floats) -> _Floats:
+    mean = share @ values
     finite = np.isfinite(mean)  # predictions may be too large to be squared
-    known = np.where(finite, errors, 0.0)
-    unit = max(float(known.max()), np.finfo(float).tiny)  # squares of errors may overflow
+    known = np.where(finite, values, 0.0)
+    unit = max(float(np.abs(known).max()), np.finfo(float).tiny)  # squares of errors may overflow
     variance = share @ ((known - np.where(finite, mean, 0.0)) / unit) ** 2
-    se = np.full_like(mean, np.nan)
-    if len(paths) > 1:
-        se = np.where(finite, unit * np.sqrt(variance / (len(paths) - 1)), np.inf)
-    return errors, mean, se, share @ sizes
+    return np.where(finite, unit * np.sqrt(variance / (len(share) - 1)), np.inf)

@@ -30,8 +30,9 @@ class FittedSelection(SelectingRegressor):
         lam: float,
         *,
         priced: bool = True,
+        rescaling: float = 1.0,
     ) -> None:
-        support, beta = solution.support, solution.beta
+        support, beta = solution.support, rescaling * solution.beta
         coefficients = beta * solution.inverse_scale
         self.coef_ = np.zeros(self.n_features_in_)
         self.coef_[support] = coefficients

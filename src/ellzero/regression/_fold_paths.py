@@ -18,6 +18,8 @@ __all__ = ["FoldSearch"]
 class FoldSearch:
     """The search for the solutions of all folds, which can be carried on to larger sizes.
 
+    It begins where that of a neighbour, the same folds with another ridge, has come to.
+
     Attributes
     ----------
     models : list of _core.FoldModels
@@ -32,13 +34,20 @@ class FoldSearch:
         forced: NDArray[np.int64],
         workers: int,
         threads: int,
+        neighbour: FoldSearch | None = None,
     ) -> None:
         self.solver = solver
         self._folds, self._ridge, self._forced = folds, ridge, forced
         self._workers, self._threads = workers, threads
         self._batches = folds.batches()
         # Folds that are all in memory go on from where they are, others begin anew.
-        self._kept = self._open(self._batches[0]()) if len(self._batches) == 1 else None
+        self._kept: tuple[list[Fold], _core.Folds] | None = None
+        self._neighbour: _core.Folds | None = None
+        if neighbour is not None and neighbour._kept is not None:
+            batch, self._neighbour = neighbour._kept
+            self._kept = self._open(batch)
+        elif len(self._batches) == 1:
+            self._kept = self._open(self._batches[0]())
 
     def _open(self, batch: list[Fold]) -> tuple[list[Fold], _core.Folds]:
         parts = self._folds.parts
@@ -64,7 +73,7 @@ class FoldSearch:
         paths: list[FoldPath] = []
         for make in self._batches:
             batch, core = self._kept or self._open(make())
-            core.search(max_size, progress)
+            core.search(max_size, progress, self._neighbour)
             found = core.judge()
             paths += [self._path(*each) for each in zip(batch, found, strict=True)]
             self.models += found
@@ -76,8 +85,10 @@ class FoldSearch:
         per_fold = self._folds.whole.weight / design.weight
         if self.solver == "sbr":
             lows = models.lows * per_fold
-            return FoldPath(lows[:-1], float(lows[-1]), sizes, models.errors, weight)
+            verdicts = models.errors, models.along, models.square
+            return FoldPath(lows[:-1], float(lows[-1]), sizes, *verdicts, weight)
         next_energy = float(models.energies[-1]) - models.next_gain
         hull = Hull(int(sizes[0]), models.energies, next_energy, models.rounding)
-        errors = models.errors[hull.sizes - sizes[0]]
-        return FoldPath(hull.lambdas * per_fold, hull.end * per_fold, hull.sizes, errors, weight)
+        place = hull.sizes - sizes[0]
+        verdicts = models.errors[place], models.along[place], models.square[place]
+        return FoldPath(hull.lambdas * per_fold, hull.end * per_fold, hull.sizes, *verdicts, weight)

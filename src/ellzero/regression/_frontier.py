@@ -69,12 +69,17 @@ class Frontier:
         the problem with a price ``lam`` on every variable changes. Exact among the sizes known.
     hull_sizes : ndarray of int
         The sizes between them: those that are the solution for some ``lam``.
+    rescaling : float
+        What coefficients are multiplied by, and hence fits: 1, but for the ``frontier_`` of an
+        :class:`ellzero.L0RegressorCV` with ``ridge="cv"``. Energies are those of the coefficients
+        before.
     feature_names : ndarray of str, or None
         The names of the columns of X, if it had names that are all strings.
     """
 
-    def __init__(self, growing: GrowingFrontier) -> None:
+    def __init__(self, growing: GrowingFrontier, rescaling: float = 1.0) -> None:
         self._lock = threading.RLock()
+        self.rescaling = rescaling
         self._growing: GrowingFrontier | None = growing
         design = growing.problem.design
         self._n, self._yy, self._n_columns = design.weight, design.yy, design.columns
@@ -84,7 +89,7 @@ class Frontier:
     def _read(self) -> None:
         growing = self._with_data()
         solutions = growing.solutions()
-        self._solutions = solutions
+        self._solutions = solutions.rescaled(self.rescaling, self._yy)
         places = range(len(solutions.rss))
         self.supports = [solutions.support[solutions.part(place)] for place in places]
         self.sizes = np.diff(solutions.begins)

@@ -34,6 +34,18 @@ class Solutions(NamedTuple):
         """Where the model is in the arrays of columns."""
         return slice(int(self.begins[place]), int(self.begins[place + 1]))
 
+    def rescaled(self, factor: float, yy: float) -> Solutions:
+        """Return the same with all coefficients multiplied by a factor.
+
+        With f the fit and r = y - f, r'f is ridge |beta|^2: the gradient is zero at the solution.
+        """
+        if factor == 1:
+            return self
+        along = 2 * self.ridge_energy
+        square = np.maximum(yy - self.rss - 2 * along, 0.0)
+        rss = self.rss - 2 * (factor - 1) * along + (factor - 1) ** 2 * square
+        return self._replace(beta=factor * self.beta, rss=np.maximum(rss, 0.0))
+
 
 class GrowingFrontier:
     """The best known support of every size up to the one it has been grown to.
@@ -82,9 +94,13 @@ class GrowingFrontier:
         """Return the energy of the model of a size."""
         return float(self._energies[size - self.last - 1])
 
-    def grow(self, max_size: int) -> None:
-        """Extend the table to ``max_size``, or as far as there are independent columns."""
-        self.core.grow(max_size, self.problem.progress)
+    def grow(self, max_size: int, neighbour: GrowingFrontier | None = None) -> None:
+        """Extend the table to ``max_size``, or as far as there are independent columns.
+
+        The models of a neighbour, the same data with another ridge, are tried too.
+        """
+        near = None if neighbour is None else neighbour.core
+        self.core.grow(max_size, self.problem.progress, near)
         self._look()
         if self.last < max_size:  # what can still be inserted is too near to dependence
             self.next_gain, self._hull = 0.0, None

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ellzero._columns import resolve_columns
+from ellzero._engine import make_design, thread_count
 from ellzero._progress import progress_printer
 from ellzero._sklearn import Interval, check_parameters, check_table
 from ellzero.regression._frontier import Frontier
 from ellzero.regression._growth import GrowingFrontier
-from ellzero.regression._problem import largest_size, make_problem
+from ellzero.regression._problem import check_ridges, largest_size, make_problem_on
 
 __all__ = ["l0_frontier"]
 
 _CONSTRAINTS: dict[str, list[Any]] = {
     "max_size": [Interval(Integral, 0, None, closed="left"), None],
-    "ridge": [Interval(Real, 0, None, closed="left")],
+    "ridge": [Interval(Real, 0, None, closed="left"), "array-like"],
     "swaps": ["boolean"],
     "always_include": ["array-like", str, set, None],
     "fit_intercept": ["boolean"],
@@ -24,18 +29,44 @@ _CONSTRAINTS: dict[str, list[Any]] = {
 }
 
 
+@overload
+def l0_frontier(
+    X: Any,
+    y: Any,
+    *,
+    max_size: int | None = ...,
+    ridge: float = ...,
+    swaps: bool = ...,
+    always_include: Any = ...,
+    sample_weight: Any = ...,
+    fit_intercept: bool = ...,
+    verbose: int = ...,
+) -> Frontier: ...
+@overload
+def l0_frontier(
+    X: Any,
+    y: Any,
+    *,
+    max_size: int | None = ...,
+    ridge: Sequence[float] | NDArray[np.float64],
+    swaps: bool = ...,
+    always_include: Any = ...,
+    sample_weight: Any = ...,
+    fit_intercept: bool = ...,
+    verbose: int = ...,
+) -> list[Frontier]: ...
 def l0_frontier(
     X: Any,
     y: Any,
     *,
     max_size: int | None = None,
-    ridge: float = 0.0,
+    ridge: Any = 0.0,
     swaps: bool = True,
     always_include: Any = None,
     sample_weight: Any = None,
     fit_intercept: bool = True,
     verbose: int = 0,
-) -> Frontier:
+) -> Any:
     r"""Find the best subset of every size.
 
     For every size k this looks for the support of least energy,
@@ -59,8 +90,9 @@ def l0_frontier(
     max_size : int, default=None
         The largest size. None means 40 variables beyond those of ``always_include``, or the rank
         of X if that is less. See :meth:`Frontier.grow`.
-    ridge : float, default=0.0
-        Ridge penalty, for columns of unit norm.
+    ridge : float or sequence of floats, default=0.0
+        Ridge penalty, for columns of unit norm. Several are searched one after the other from the
+        same products of columns, each helped by what the one before has found.
     swaps : bool, default=True
         Whether to try swaps. Without them it is faster and ends in worse models.
     always_include : sequence of names, integers, or mask, default=None
@@ -74,8 +106,8 @@ def l0_frontier(
 
     Returns
     -------
-    Frontier
-        The models and the path through them.
+    Frontier, or list of Frontier
+        The models and the path through them; of a sequence of ridges, one for each.
 
     Examples
     --------
@@ -112,16 +144,17 @@ def l0_frontier(
     X, y, sample_weight, names = check_table("l0_frontier", X, y, sample_weight)
     forced = resolve_columns("always_include", always_include, X.shape[1], names)
     largest = largest_size(max_size, forced, X.shape[1])
-    problem = make_problem(
-        X,
-        y,
-        sample_weight,
-        fit_intercept=fit_intercept,
-        ridge=ridge,
-        forced=forced,
-        names=names,
-        progress=progress_printer("l0_frontier", verbose),
-    )
-    growing = GrowingFrontier(problem, swaps)
-    growing.grow(largest)
-    return Frontier(growing)
+    threads = thread_count()
+    design = make_design(X, y, sample_weight, fit_intercept, threads)
+    progress = progress_printer("l0_frontier", verbose)
+    found: dict[float, GrowingFrontier] = {}
+    neighbour = None
+    ridges = check_ridges(ridge)
+    for value in sorted(set(ridges)):
+        problem = make_problem_on(design, value, forced, names, progress, threads)
+        found[value] = GrowingFrontier(problem, swaps)
+        found[value].grow(largest, neighbour)
+        neighbour = found[value]
+    if isinstance(ridge, Real):
+        return Frontier(found[ridges[0]])
+    return [Frontier(found[value]) for value in ridges]

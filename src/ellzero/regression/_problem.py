@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from ellzero._warnings import DependentColumnWarning
 __all__ = [
     "DEFAULT_MAX_SIZE",
     "Problem",
+    "check_ridges",
     "largest_size",
     "make_problem",
     "make_problem_on",
@@ -102,6 +104,18 @@ def largest_size(
             f"max_size={max_size}, but {n_fixed} columns are to be in the model from the start."
         )
     return min(n_columns, int(max_size))
+
+
+def check_ridges(ridge: Any) -> list[float]:
+    """Return one ridge, or a sequence of them, as a list."""
+    values = [ridge] if isinstance(ridge, Real) else list(np.asarray(ridge, dtype=object).ravel())
+    if not values:
+        raise ValueError("ridge must hold at least one number.")
+    for value in values:
+        is_number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+        if not is_number or not 0 <= float(value) < np.inf:
+            raise ValueError(f"ridge must hold numbers from 0; got {value!r}.")
+    return [to_float("ridge", value) for value in values]
 
 
 def to_float(name: str, value: Any) -> float:

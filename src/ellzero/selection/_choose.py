@@ -18,10 +18,10 @@ from ellzero.regression._cross_validation import DEFAULT_REPEATS, CrossValidatio
 from ellzero.regression._cv_curve import Curve
 from ellzero.regression._folds import Data, LearnedFolds, RepeatedFolds, SharedFolds
 from ellzero.regression._hull import middle
-from ellzero.regression._problem import make_problem_on
+from ellzero.regression._problem import Problem, make_problem_on
 from ellzero.selection._feature_matrix import FeatureMatrix
 from ellzero.selection._prepare import PreparedTable
-from ellzero.selection._rules import Chosen, Rule, Score, score_rule
+from ellzero.selection._rules import Chosen, Rule, Score, at_mark, score_rule
 from ellzero.selection._settings import Settings
 from ellzero.selection._splits import choose_folds
 from ellzero.tables import DataError
@@ -53,6 +53,10 @@ class Choice:
         What is known about it.
     curve : Curve or None
         The cross-validated error against the price, if that was chosen by it.
+    ridge : float
+        The ridge of the frontier; its ``rescaling`` is another part of how much is shrunk.
+    kept : float
+        How large the model's fit is, as a share of that by least squares on the same variables.
     score : Score or None
         How well models chosen in this way predict rows held out; None if folds can't tell.
     folds, judged_by : str
@@ -68,6 +72,8 @@ class Choice:
     lam: float | None
     certificate: Certificate
     curve: Curve | None = None
+    ridge: float = 0.0
+    kept: float = 1.0
     score: Score | None = None
     folds: str = ""
     judged_by: str = ""
@@ -91,18 +97,22 @@ def choose(
     cross_validating = f"Cross-validating, {kind_of_all}"
     procedure = CrossValidation(
         "frontier",
-        [settings.ridge],
+        settings.ridges,
         matrix.forced,
         None,
         effective_n_jobs(-1),
         lambda size: say(f"{cross_validating}: models of {size} variables"),
+        rescales=settings.shrinks,
     )
     rule = Rule(settings, procedure)
     say(cross_validating if settings.cross_validated else "Finding the best model of every size")
-    problem = make_problem_on(
-        whole, settings.ridge, matrix.forced, matrix.names, _tell_size(say), thread_count()
-    )
-    found = rule.choose(problem, 1.0, lambda: folds)
+
+    def problem_at(ridge: float) -> Problem:
+        return make_problem_on(
+            whole, ridge, matrix.forced, matrix.names, _tell_size(say), thread_count()
+        )
+
+    found = rule.choose(problem_at, 1.0, lambda: folds)
     # Choosing by cross-validation is as dear inside every fold as on all rows.
     judged = folds[:1] if settings.cross_validated else folds
     score = score_rule(
@@ -111,27 +121,32 @@ def choose(
         data.weights,
         lambda repeat, fold: say(f"Repeating the choice in every fold: {repeat + 1}.{fold + 1}"),
     )
-    marks = _marked_sizes(rule, found, folds)
-    frontier = Frontier(found.growing)
+    marks = _marked_models(rule, found, folds, problem_at)
+    frontier = Frontier(found.growing, found.rescaling)
     if settings.size is not None:
         choice = _of_size(frontier, settings.size)
     elif found.lam is not None:
-        choice = _at_price(frontier, found, settings)
+        choice = _at_price(frontier, found, rule.by_folds)
     else:
         choice = _by_criterion(frontier, found.size, settings.criterion, rule.largest(whole), p)
     return replace(
         choice,
+        ridge=found.ridge,
+        kept=_share_kept(choice.model, found.ridge, whole, problem_at),
         score=score,
         folds=kind_of_all,
         judged_by=_in_words(kind, len(judged)),
-        marks={name: frontier.at(size=size) for name, size in marks.items()},
+        marks=marks,
     )
 
 
-def _marked_sizes(
-    rule: Rule, found: Chosen, folds: Sequence[SharedFolds] | Sequence[LearnedFolds]
-) -> dict[str, int]:
-    """Return the sizes that cross-validation would choose, by its rules; the frontier has them.
+def _marked_models(
+    rule: Rule,
+    found: Chosen,
+    folds: Sequence[SharedFolds] | Sequence[LearnedFolds],
+    problem_at: Callable[[float], Problem],
+) -> dict[str, FrontierModel]:
+    """Return the models that cross-validation would choose, by its rules.
 
     Unless the choice is its own, it looks no further than a criterion can be trusted to.
     """
@@ -142,10 +157,31 @@ def _marked_sizes(
     if by_folds is None:
         largest = max(rule.largest(growing.problem.design), growing.last)
         by_folds = rule.procedure._replace(max_size=largest).choose(folds)
-    prices = {name: lam for name, (lam, _) in by_folds.marks.items()}
-    for lam in prices.values():
-        growing.cover(lam, largest)
-    return {name: growing.hull.size_at(lam) for name, lam in prices.items()}
+    models = {}
+    for name, mark in by_folds.marks.items():
+        of_mark = growing
+        if mark.ridge != found.ridge:
+            of_mark = at_mark(problem_at(mark.ridge), mark).growing
+        of_mark.cover(mark.lam, largest)
+        size = of_mark.hull.size_at(mark.lam)
+        models[name] = Frontier(of_mark, mark.rescaling).at(size=size)
+    return models
+
+
+def _share_kept(
+    model: FrontierModel,
+    ridge: float,
+    whole: _core.Quadratic,
+    problem_at: Callable[[float], Problem],
+) -> float:
+    """Return the slope of a model's fit on that of least squares on the same variables."""
+    if not ridge or not model.size or not whole.yy > 0:
+        return 1.0
+    engine = problem_at(0.0).engine
+    engine.move_to(model.support)
+    explained = 1 - 2 * engine.energy / whole.yy
+    along = model.standardised @ (whole.zy[model.support] / np.sqrt(whole.yy))
+    return float(along / explained) if explained > 0 else 1.0
 
 
 def _with_weight(repeats: _Repeats, weights: NDArray[np.float64] | None) -> _Repeats:
@@ -206,7 +242,7 @@ def _of_size(frontier: Frontier, size: int) -> Choice:
     return Choice(frontier, model, lam, certificate)
 
 
-def _at_price(frontier: Frontier, found: Chosen, settings: Settings) -> Choice:
+def _at_price(frontier: Frontier, found: Chosen, rule: str) -> Choice:
     assert found.lam is not None
     p = frontier.at(size=found.size).coef.size
     frontier.grow(min(p, max(found.size + _MARGIN, int(frontier.sizes[-1]))))
@@ -214,11 +250,10 @@ def _at_price(frontier: Frontier, found: Chosen, settings: Settings) -> Choice:
     certificate = Certificate.of_search(price=_PRICE)
     curve = None
     if found.by_folds is not None:
-        rule = "1se" if settings.criterion == "1se" else "min"
         certificate = Certificate.of_search().with_least_error(
             rule, found.by_folds.max_size, _PRICE
         )
-        curve = found.by_folds.curve
+        curve = found.by_folds.curve(rule)
     certificate = certificate.with_objective(_objective(frontier, model, found.lam))
     return Choice(frontier, model, found.lam, certificate, curve)
 

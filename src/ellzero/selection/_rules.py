@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from ellzero import _core
 from ellzero._engine import make_engine, thread_count
 from ellzero.regression._criteria import information_criterion, trusted_size
-from ellzero.regression._cross_validation import Choice, CrossValidation
+from ellzero.regression._cross_validation import Choice, CrossValidation, Mark
 from ellzero.regression._folds import Fold, LearnedFolds, SharedFolds
 from ellzero.regression._growth import MARGIN, GrowingFrontier, Solutions
 from ellzero.regression._problem import DEFAULT_MAX_SIZE, Problem
 from ellzero.selection._settings import Settings
 
-__all__ = ["Chosen", "Rule", "Score", "score_rule"]
+__all__ = ["Chosen", "Rule", "Score", "at_mark", "score_rule"]
 
 _Floats = NDArray[np.float64]
 _Folds = SharedFolds | LearnedFolds
@@ -31,6 +31,8 @@ class Chosen(NamedTuple):
     growing: GrowingFrontier
     size: int
     lam: float | None = None  # if the rule goes by the price
+    ridge: float = 0.0
+    rescaling: float = 1.0  # of coefficients
     by_folds: Choice | None = None  # what it was chosen from, if by cross-validation
 
 
@@ -54,28 +56,36 @@ class Rule:
         trusted = min(DEFAULT_MAX_SIZE, trusted_size(design.weight, design.columns))
         return min(design.columns, self.procedure.forced.size + trusted)
 
+    @property
+    def by_folds(self) -> str:
+        """The rule of cross-validation, if it is one."""
+        return "1se" if self.settings.criterion == "1se" else "min"
+
     def choose(
-        self, problem: Problem, share: float, folds: Callable[[], Sequence[_Folds]]
+        self,
+        problem_at: Callable[[float], Problem],
+        share: float,
+        folds: Callable[[], Sequence[_Folds]],
     ) -> Chosen:
-        """Choose a model on some rows, which make up a share of all; ``folds`` split them."""
-        settings, p = self.settings, problem.design.columns
-        growing = GrowingFrontier(problem, swaps=True)
-        if settings.size is not None:
-            growing.grow(min(p, settings.size + MARGIN))
-            return Chosen(growing, min(settings.size, growing.last))
-        if settings.lam is not None:
-            return self._at_price(growing, settings.lam * share)
+        """Choose a model on some rows, which make up a share of all; ``folds`` split them.
+
+        ``problem_at`` is the problem of these rows at a ridge.
+        """
+        settings = self.settings
         if settings.cross_validated:
             choice = self.procedure.choose(folds())
-            rule = "1se" if settings.criterion == "1se" else "min"
-            found = self._at_price(growing, choice.marks[rule][0])
-            return found._replace(by_folds=choice)
-        growing.grow(self.largest(problem.design))
-        return Chosen(growing, self._least_criterion(growing))
-
-    def _at_price(self, growing: GrowingFrontier, lam: float) -> Chosen:
-        growing.cover(lam, growing.problem.design.columns)
-        return Chosen(growing, growing.hull.size_at(lam), lam)
+            mark = choice.marks[self.by_folds]
+            return at_mark(problem_at(mark.ridge), mark)._replace(by_folds=choice)
+        ridge = settings.ridges[0]
+        growing = GrowingFrontier(problem_at(ridge), swaps=True)
+        design = growing.problem.design
+        if settings.size is not None:
+            growing.grow(min(design.columns, settings.size + MARGIN))
+            return Chosen(growing, min(settings.size, growing.last), ridge=ridge)
+        if settings.lam is not None:
+            return _at_price(growing, settings.lam * share)._replace(ridge=ridge)
+        growing.grow(self.largest(design))
+        return Chosen(growing, self._least_criterion(growing), ridge=ridge)
 
     def _least_criterion(self, growing: GrowingFrontier) -> int:
         design, solutions = growing.problem.design, growing.solutions()
@@ -92,6 +102,17 @@ class Rule:
             int(sizes[0]),
         )
         return int(sizes[np.argmin(values)])
+
+
+def at_mark(problem: Problem, mark: Mark) -> Chosen:
+    """Return the model that cross-validation leads to; the problem is at its ridge."""
+    found = _at_price(GrowingFrontier(problem, swaps=True), mark.lam)
+    return found._replace(ridge=mark.ridge, rescaling=mark.rescaling)
+
+
+def _at_price(growing: GrowingFrontier, lam: float) -> Chosen:
+    growing.cover(lam, growing.problem.design.columns)
+    return Chosen(growing, growing.hull.size_at(lam), lam)
 
 
 class Score(NamedTuple):
@@ -162,7 +183,7 @@ def _score(
         found = _choose_in(fold, rule, fold.design.weight / folds.whole.weight, inside)
         if found is None:
             continue
-        solutions = found.growing.solutions()
+        solutions = found.growing.solutions().rescaled(found.rescaling, fold.design.yy)
         by_size = _errors_by_size(fold, solutions)
         first = found.growing.last + 1 - len(by_size)
         part = solutions.part(found.size - first)
@@ -206,10 +227,13 @@ def _choose_in(
     inner = inside() if rule.settings.cross_validated else None
     if rule.settings.cross_validated and inner is None:
         return None
-    engine = make_engine(fold.design, rule.settings.ridge, thread_count())
-    engine.move_to(rule.procedure.forced)
-    problem = Problem(engine, fold.design, rule.procedure.forced, None, None)
-    return rule.choose(problem, share, lambda: [inner] if inner is not None else [])
+
+    def problem_at(ridge: float) -> Problem:
+        engine = make_engine(fold.design, ridge, thread_count())
+        engine.move_to(rule.procedure.forced)
+        return Problem(engine, fold.design, rule.procedure.forced, None, None)
+
+    return rule.choose(problem_at, share, lambda: [inner] if inner is not None else [])
 
 
 def _errors_by_size(fold: Fold, solutions: Solutions) -> _Floats:

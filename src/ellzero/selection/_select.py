@@ -87,6 +87,8 @@ class Selection:
     frontier: Frontier
     model: FrontierModel
     lam: float | None
+    ridge: float
+    kept: float
     certificate: Certificate
     curve: Curve | None
     score: Score | None
@@ -154,7 +156,7 @@ def select(
         model,
         choice.marks.get("min"),
         choice.marks.get("1se"),
-        make_stability(matrix, data, settings, model.size),
+        make_stability(matrix, data, settings, model.size, choice.ridge),
         posterior,
         matrix.names,
         matrix.forced,
@@ -162,7 +164,7 @@ def select(
     cautions = caution_leakage(settings.target, choice.frontier, total, choice.score)
     cautions += sureness.sign_warnings()
     cautions += caution_entanglement(
-        choice.frontier, model, matrix.forced, settings.ridge, total, choice.score
+        choice.frontier, model, matrix.forced, choice.ridge, total, choice.score
     )
     used = matrix.X[:, model.support]
     fitted = used @ model.coef[model.support] + model.intercept
@@ -178,6 +180,8 @@ def select(
         frontier=choice.frontier,
         model=model,
         lam=choice.lam,
+        ridge=choice.ridge,
+        kept=choice.kept,
         certificate=choice.certificate,
         curve=choice.curve,
         score=choice.score,

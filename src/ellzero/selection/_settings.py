@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ellzero.regression._cross_validation import CV_RIDGES
+
 __all__ = ["Settings"]
 
 
@@ -29,8 +31,9 @@ class Settings:
         A column of weights.
     frequency : bool
         Whether weights are counts; else they are rescaled to sum to the number of rows.
-    ridge : float
-        Ridge penalty, for columns of unit norm.
+    ridge : float or None
+        Ridge penalty, for columns of unit norm; None means 0, but for a choice by cross-validation,
+        which then chooses it too.
     folds : int or None
         Number of folds of the cross-validation; None means 10, or fewer for few rows.
     repeats : int or None
@@ -65,7 +68,7 @@ class Settings:
     interactions: bool = False
     weights: str | None = None
     frequency: bool = False
-    ridge: float = 0.0
+    ridge: float | None = None
     folds: int | None = None
     repeats: int | None = None
     groups: str | None = None
@@ -90,6 +93,16 @@ class Settings:
             self.time: "time",
         }
         return {name: role for name, role in named.items() if name is not None}
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether it is chosen by cross-validation how much to shrink."""
+        return self.cross_validated and self.ridge is None
+
+    @property
+    def ridges(self) -> list[float]:
+        """What the ridge is chosen from, or the one given."""
+        return list(CV_RIDGES) if self.shrinks else [self.ridge or 0.0]
 
     @property
     def cross_validated(self) -> bool:

@@ -25,9 +25,10 @@ _STAND_INS = 3
 _MOST_SETS = 12
 _RULES = {
     "ebic": Message(
-        "Chosen by EBIC: a variable is kept if the evidence for it is strong. ",
+        "Chosen by EBIC, which answers which variables matter: one is kept if the evidence for it "
+        "is strong. ",
         Argument("criterion", "cv"),
-        " predicts best and keeps more",
+        " answers what predicts best, and keeps more",
     ),
     "bic": Message(
         "Chosen by BIC, which keeps variables on weak evidence, more of them by chance the more "
@@ -41,8 +42,8 @@ _RULES = {
         " looks at both.",
     ),
     "cv": Message(
-        "Chosen by cross-validation, for prediction: the error on rows held out is least. It keeps "
-        "variables that may not matter; ",
+        "Chosen by cross-validation, which answers what predicts best: the error on rows held out "
+        "is least. It keeps variables that may not matter; ",
         Argument("criterion", "ebic"),
         " asks for strong evidence.",
     ),
@@ -154,7 +155,10 @@ def _model(selection: Selection, n: float, total: float) -> dict[str, Any]:
         "lam": selection.lam,
         "lam_low": low,
         "lam_high": high,
-        "ridge": selection.settings.ridge,
+        "ridge": selection.ridge,
+        "rescaling": selection.frontier.rescaling,
+        "kept": selection.kept,
+        "shrinkage": _shrinkage(selection),
         "r2": 1 - model.rss / total,
         "rmse": math.sqrt(model.rss / n),
         "certificate": selection.certificate.as_sentences(),
@@ -174,6 +178,21 @@ def _model(selection: Selection, n: float, total: float) -> dict[str, Any]:
             for j in order
         ],
     }
+
+
+def _shrinkage(selection: Selection) -> str:
+    """Say how much coefficients are shrunk; nothing if they are not, and nobody asked."""
+    ridge, factor = selection.ridge, selection.frontier.rescaling
+    if not ridge:
+        return (
+            "Coefficients are not shrunk: no ridge was best." if selection.settings.shrinks else ""
+        )
+    chosen = ", chosen by cross-validation" if selection.settings.shrinks else ""
+    stretched = f" and stretched again by {factor:.3g}" if factor != 1 else ""
+    return (
+        f"Coefficients are shrunk to {100 * selection.kept:.0f}% of those by least squares, taken "
+        f"together: by a ridge of {ridge:.3g}{stretched}{chosen}."
+    )
 
 
 def _cross_validation(selection: Selection) -> dict[str, Any] | None:

@@ -31,7 +31,7 @@ _SOME, _MIXED = 0.1, 0.9
 
 
 def make_stability(
-    matrix: FeatureMatrix, data: PreparedTable, settings: Settings, size: int
+    matrix: FeatureMatrix, data: PreparedTable, settings: Settings, size: int, ridge: float
 ) -> Stability | None:
     """Choose on halves of the rows; None where that takes long, or rows are few or in order."""
     rows = np.arange(len(data.y)) if data.weights is None else np.flatnonzero(data.weights)
@@ -48,7 +48,7 @@ def make_stability(
             matrix.X if whole else matrix.X[rows],
             data.y[rows],
             max_size=max(_LARGEST, size, matrix.forced.size + 1),
-            ridge=settings.ridge,
+            ridge=ridge,
             always_include=matrix.forced,
             sample_weight=None if data.weights is None else data.weights[rows],
             groups=groups,
