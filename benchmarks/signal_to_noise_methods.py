@@ -1,0 +1,211 @@
+"""What signal_to_noise.py compares: ours, and peers, each with what it would have by default.
+
+Everyone fits an intercept. Who cross-validates does so on ten folds of shuffled rows. Peers are
+imported when they are used, so that one that is missing stops nobody else.
+"""
+
+from collections.abc import Callable
+from importlib.metadata import version
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve
+from sklearn.linear_model import LassoCV, lasso_path
+from sklearn.model_selection import KFold
+
+from ellzero import (
+    HorseshoeRegressor,
+    L0Regressor,
+    L0RegressorCV,
+    SpikeSlabRegressor,
+    stability,
+)
+from ellzero.paper._stepwise import forward_stepwise
+
+__all__ = ["BEST_OF", "METHODS", "OURS", "Fit", "Method", "relaxed_lasso", "ridge_choice"]
+
+# Mixtures of lasso (1) and least squares on its variables (0)
+RELAXATIONS = np.linspace(0, 1, 11)
+
+
+class Fit(NamedTuple):
+    """The coefficients, and how many variables are in the model: expected, for a posterior."""
+
+    coef: np.ndarray
+    size: float | None
+
+
+class Method(NamedTuple):
+    """How a method fits ``(X, y, seed)``, and what it is: results of another are not mixed in."""
+
+    fit: Callable[..., Fit]
+    what: str
+    max_columns: int = 10**9
+
+
+def ridge_choice():
+    """Return what ``L0RegressorCV`` is given to choose its ridge from."""
+    return (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+
+
+def folds(seed):
+    return KFold(10, shuffle=True, random_state=seed)
+
+
+def selected(coef):
+    return Fit(coef, float(np.count_nonzero(coef)))
+
+
+def by_ebic(X, y, seed):
+    return selected(L0Regressor().fit(X, y).coef_)
+
+
+def by_cv(X, y, seed, **settings):
+    return selected(L0RegressorCV(random_state=seed, **settings).fit(X, y).coef_)
+
+
+def by_cv_ridge(X, y, seed, **settings):
+    return by_cv(X, y, seed, ridge=ridge_choice(), **settings)
+
+
+def by_cv_ridge_1se(X, y, seed):
+    return by_cv_ridge(X, y, seed, rule="1se")
+
+
+def by_stability(X, y, seed):
+    """Least squares on what nine tenths of the halves choose."""
+    chosen, coef = stability(X, y, random_state=seed).selected(), np.zeros(X.shape[1])
+    centred = X[:, chosen] - X[:, chosen].mean(axis=0)
+    coef[chosen] = np.linalg.lstsq(centred, y - y.mean())[0]
+    return selected(coef)
+
+
+def by_posterior(X, y, seed, **settings):
+    model = SpikeSlabRegressor(random_state=seed, **settings).fit(X, y)
+    return Fit(model.coef_, float(model.inclusion_probabilities_.sum()))
+
+
+def by_posterior_prediction(X, y, seed):
+    return by_posterior(X, y, seed, scale_prior="prediction")
+
+
+def by_horseshoe(X, y, seed):
+    return Fit(HorseshoeRegressor(random_state=seed).fit(X, y).coef_, None)
+
+
+def smallest_penalty(X):
+    """The end of a lasso path over its beginning, as glmnet has it: wide tables stop earlier."""
+    return 1e-2 if X.shape[0] < X.shape[1] else 1e-4
+
+
+def by_lasso(X, y, seed):
+    model = LassoCV(eps=smallest_penalty(X), cv=folds(seed), max_iter=100_000, tol=1e-5)
+    return selected(model.fit(X, y).coef_)
+
+
+def relaxed_path(X, y, penalties):
+    """Return lasso and least-squares coefficients at every penalty, two arrays (p, penalties).
+
+    Least squares are on the variables that the lasso has there. Where these are as many as the
+    rows they would interpolate, and the lasso's coefficients stay.
+    """
+    X, y = np.asfortranarray(X - X.mean(axis=0)), y - y.mean()
+    gram, products = X.T @ X, X.T @ y
+    tall = X.shape[0] >= X.shape[1]
+    lasso = lasso_path(
+        X, y, alphas=penalties, precompute=gram if tall else False, max_iter=100_000, tol=1e-5
+    )[1]
+    squares = lasso.copy()
+    before, found = None, None
+    for place, coef in enumerate(lasso.T):
+        active = np.flatnonzero(coef)
+        if active.size == 0 or active.size > X.shape[0] - 2:
+            continue
+        if not np.array_equal(active, before):
+            before = active
+            found = solve(gram[np.ix_(active, active)], products[active], assume_a="pos")
+        squares[active, place] = found
+    return lasso, squares
+
+
+def relaxed_lasso(X, y, cv):
+    """Return ``g * lasso + (1 - g) * least squares``, penalty and g chosen by cross-validation."""
+    centred = X - X.mean(axis=0)
+    largest = np.abs(centred.T @ (y - y.mean())).max() / len(y)
+    penalties = np.geomspace(largest, smallest_penalty(X) * largest, 100)
+    errors = np.zeros((len(RELAXATIONS), len(penalties)))
+    for train, test in cv.split(X):
+        lasso, squares = relaxed_path(X[train], y[train], penalties)
+        held_out, target = X[test] - X[train].mean(axis=0), y[test] - y[train].mean()
+        by_lasso, by_squares = held_out @ lasso, held_out @ squares
+        for row, g in enumerate(RELAXATIONS):
+            residuals = target[:, None] - g * by_lasso - (1 - g) * by_squares
+            errors[row] += (residuals**2).sum(axis=0)
+    row, place = np.unravel_index(errors.argmin(), errors.shape)
+    lasso, squares = relaxed_path(X, y, penalties)
+    g = RELAXATIONS[row]
+    return g * lasso[:, place] + (1 - g) * squares[:, place]
+
+
+def by_relaxed_lasso(X, y, seed):
+    return selected(relaxed_lasso(X, y, folds(seed)))
+
+
+def by_stepwise(X, y, seed):
+    return selected(forward_stepwise(X, y, folds(seed)))
+
+
+def by_l0learn(X, y, seed):
+    """L0Learn's engine with l0 and l2, and the defaults of its R package: ten ridges, CD."""
+    import fastsparsegams
+
+    found = fastsparsegams.cvfit(
+        np.asfortranarray(X),
+        y,
+        loss="SquaredError",
+        penalty="L0L2",
+        num_gamma=10,
+        num_folds=10,
+        seed=seed + 1,
+    )
+    gamma = int(np.argmin([errors.min() for errors in found.cv_means]))
+    place = int(np.argmin(found.cv_means[gamma]))
+    coef = found.coeff(found.lambda_0[gamma][place], found.gamma[gamma], include_intercept=False)
+    return selected(np.asarray(coef.todense()).ravel())
+
+
+def by_abess(X, y, seed):
+    import abess
+
+    return selected(abess.LinearRegression(cv=10).fit(X, y).coef_)
+
+
+def _peer(name):
+    try:
+        return f"{name} {version(name)}"
+    except ModuleNotFoundError:
+        return f"{name}, not installed"
+
+
+METHODS = {
+    "EBIC": Method(by_ebic, "L0Regressor()"),
+    "CV": Method(by_cv, "L0RegressorCV()"),
+    "CV, ridge": Method(by_cv_ridge, f"L0RegressorCV(ridge={ridge_choice()!r})"),
+    "CV, ridge, 1se": Method(
+        by_cv_ridge_1se, f"L0RegressorCV(ridge={ridge_choice()!r}, rule='1se')"
+    ),
+    "stability": Method(by_stability, "least squares on stability().selected()"),
+    "posterior mean": Method(by_posterior, "SpikeSlabRegressor()"),
+    "posterior mean, prediction": Method(
+        by_posterior_prediction, "SpikeSlabRegressor(scale_prior='prediction')"
+    ),
+    "horseshoe": Method(by_horseshoe, "HorseshoeRegressor()", max_columns=100),
+    "lasso": Method(by_lasso, "LassoCV, ten folds"),
+    "relaxed lasso": Method(by_relaxed_lasso, "relaxed lasso, ten folds"),
+    "forward stepwise": Method(by_stepwise, "forward stepwise, ten folds"),
+    "L0Learn L0L2": Method(by_l0learn, f"cvfit, CD, ten ridges: {_peer('fastsparsegams')}"),
+    "abess": Method(by_abess, f"LinearRegression(cv=10): {_peer('abess')}"),
+}
+OURS = tuple(METHODS)[:8]
+# Ours are held against the best of these, cell by cell.
+BEST_OF = ("lasso", "relaxed lasso", "L0Learn L0L2")
