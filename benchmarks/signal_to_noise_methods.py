@@ -1,9 +1,11 @@
-"""What signal_to_noise.py compares: ours, and peers, each with what it would have by default.
+"""What signal_to_noise.py compares: ours, and peers, each with what it has by default.
 
 Everyone fits an intercept. Who cross-validates does so on ten folds of shuffled rows. Peers are
 imported when they are used, so that one that is missing stops nobody else.
 """
 
+import time
+import warnings
 from collections.abc import Callable
 from importlib.metadata import version
 from typing import NamedTuple
@@ -12,6 +14,7 @@ import numpy as np
 from scipy.linalg import solve
 from sklearn.linear_model import LassoCV, lasso_path
 from sklearn.model_selection import KFold
+from sparse_problems import make_problem
 
 from ellzero import (
     HorseshoeRegressor,
@@ -22,7 +25,7 @@ from ellzero import (
 )
 from ellzero.paper._stepwise import forward_stepwise
 
-__all__ = ["BEST_OF", "METHODS", "OURS", "Fit", "Method", "relaxed_lasso", "ridge_choice"]
+__all__ = ["BEST_OF", "METHODS", "OURS", "Fit", "Method", "relaxed_lasso", "run_trial"]
 
 # Mixtures of lasso (1) and least squares on its variables (0)
 RELAXATIONS = np.linspace(0, 1, 11)
@@ -209,3 +212,38 @@ METHODS = {
 OURS = tuple(METHODS)[:8]
 # Ours are held against the best of these, cell by cell.
 BEST_OF = ("lasso", "relaxed lasso", "L0Learn L0L2")
+
+_warm = set()
+
+
+def run_trial(seed, setting, kind, rho, snr, number, method):
+    """Return what a method makes of a data set, in their measures.
+
+    With d = b - b0: ``risk`` is d' Sigma d / b0' Sigma b0, 1 for the empty model; ``error`` the
+    expected squared error on a new row over that of the truth; ``explained`` the proportion of the
+    variance of a new row that is explained. Intercepts don't count.
+    """
+    del seed  # a data set is known by its number
+    fit = METHODS[method].fit
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if method not in _warm:  # a first fit has things to import
+            small = make_problem("100x10", 2, 0.0, 1.22, 0)
+            fit(small.X, small.y, 0)
+            _warm.add(method)
+        problem = make_problem(setting, kind, rho, snr, number)
+        start = time.perf_counter()
+        coef, size = fit(problem.X, problem.y, number)
+        seconds = time.perf_counter() - start
+    off = coef - problem.beta
+    excess = float(off @ problem.covariance @ off)
+    signal = float(problem.beta @ problem.covariance @ problem.beta)
+    return [
+        {
+            "risk": excess / signal,
+            "error": (excess + problem.noise) / problem.noise,
+            "explained": 1 - (excess + problem.noise) / (signal + problem.noise),
+            "size": size,
+            "seconds": seconds,
+        }
+    ]
