@@ -21,6 +21,7 @@ import itertools
 import warnings
 
 import numpy as np
+from sparse_problems import covariance, make_beta
 
 from ellzero import SpikeSlabRegressor
 from ellzero.datasets import load_diabetes_interactions, make_collinear
@@ -198,10 +199,10 @@ def prediction(priors, first, count):
     print("of new rows), five coefficients of 1, columns correlated as .35^|i-j|; asked: 1.05\n")
     rows = []
     for n, p in ((100, 10), (500, 100), (100, 1000)):
-        covariance = 0.35 ** np.abs(np.subtract.outer(np.arange(p), np.arange(p)))
-        root, beta = np.linalg.cholesky(covariance), (np.arange(p) < 5).astype(float)
+        sigma, beta = covariance(p, 0.35), make_beta(2, p, 5)
+        root = np.linalg.cholesky(sigma)
         for snr in (0.05, 0.25, 0.71, 2, 6):
-            noise = beta @ covariance @ beta / snr
+            noise = beta @ sigma @ beta / snr
             errors = {prior: [] for prior in {"prediction", *priors}}
             for seed in range(first, first + count):
                 rng = np.random.default_rng([n, p, seed])
@@ -209,7 +210,7 @@ def prediction(priors, first, count):
                 y = X @ beta + np.sqrt(noise) * rng.normal(size=n)
                 for prior, own in errors.items():
                     off = fit(X, y, prior, seed).coef_ - beta
-                    own.append(off @ covariance @ off)
+                    own.append(off @ sigma @ off)
             base = np.mean(errors["prediction"])
             cells = [
                 f"{(np.mean(errors[prior]) + noise) / (base + noise):.3f} "

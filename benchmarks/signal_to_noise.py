@@ -16,11 +16,6 @@ is printed is the relative risk of each method over the best of lasso, relaxed l
 L0L2 in the same cell; figures are beside the files. Peers: benchmarks/requirements.txt
 """
 
-import os
-
-for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[_name] = "1"
-
 import argparse
 import sys
 from pathlib import Path

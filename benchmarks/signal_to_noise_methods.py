@@ -29,6 +29,7 @@ __all__ = ["BEST_OF", "METHODS", "OURS", "Fit", "Method", "relaxed_lasso", "run_
 
 # Mixtures of lasso (1) and least squares on its variables (0)
 RELAXATIONS = np.linspace(0, 1, 11)
+PENALTIES = 100  # on a path of the relaxed lasso
 
 
 class Fit(NamedTuple):
@@ -135,7 +136,7 @@ def relaxed_lasso(X, y, cv):
     """Return ``g * lasso + (1 - g) * least squares``, penalty and g chosen by cross-validation."""
     centred = X - X.mean(axis=0)
     largest = np.abs(centred.T @ (y - y.mean())).max() / len(y)
-    penalties = np.geomspace(largest, smallest_penalty(X) * largest, 100)
+    penalties = np.geomspace(largest, smallest_penalty(X) * largest, PENALTIES)
     errors = np.zeros((len(RELAXATIONS), len(penalties)))
     for train, test in cv.split(X):
         lasso, squares = relaxed_path(X[train], y[train], penalties)

@@ -4,7 +4,15 @@ import numpy as np
 import pandas as pd
 from signal_to_noise_methods import BEST_OF, METHODS
 
-__all__ = ["draw", "draw_all", "geometric_mean", "print_tables", "ratios", "standard_errors"]
+__all__ = [
+    "draw",
+    "draw_all",
+    "draw_ratios",
+    "geometric_mean",
+    "print_tables",
+    "ratios",
+    "standard_errors",
+]
 
 CELL = ["setting", "type", "rho", "snr"]
 MEASURES = {
@@ -25,7 +33,7 @@ LINES = {
     "L0Learn L0L2": ("#CC79A7", "--", "o"),
     "forward stepwise": ("#8C8C8C", "--", "D"),
 }
-REPEATS = 400
+REPEATS = 200
 
 
 def ratios(results):
@@ -104,50 +112,68 @@ def _print_rows(heads, rows):
 
 def draw(results, by, measures=tuple(MEASURES)):
     """Draw measures against the signal-to-noise ratio: a row each, a column per value of ``by``."""
+    places, names = results[by].unique(), _drawn(results)
+    figure, axes = _panels(len(measures), len(places), share=by == "rho")
+    for row, measure in zip(axes, measures, strict=True):
+        for ax, place in zip(row, places, strict=True):
+            own = results[results[by] == place].groupby(["snr", "method"])[measure]
+            _draw_lines(ax, own.mean().unstack(), own.sem().unstack(), names)
+            _draw_limits(ax, measure)
+        row[0].set_ylabel(MEASURES[measure])
+        if measure == "risk":
+            _log_scale(row)
+        else:
+            # Bars may reach beyond: the lines are what is to be seen.
+            shown = results[results["method"].isin(names)]
+            tops = shown.groupby([by, "method", "snr"])[measure].mean().groupby(level=0).max()
+            for ax, place in zip(row, places, strict=True):
+                _limit(ax, measure, tops.max() if by == "rho" else tops[place])
+    for ax, place in zip(axes[0], places, strict=True):
+        ax.set_title(f"correlation {place:g}" if by == "rho" else place.replace("x", " x "))
+    return _finish(figure, axes)
+
+
+def draw_ratios(results):
+    """Draw risks over the best of three peers, in every setting, pooled over what else varies."""
+    table, names = geometric_mean(ratios(results), ["setting", "snr"]), _drawn(results)
+    settings = table.index.unique("setting")
+    figure, axes = _panels(1, len(settings), share=True)
+    for ax, setting in zip(axes[0], settings, strict=True):
+        ax.axhline(1, color="0.6", lw=1, zorder=0)
+        _draw_lines(ax, table.loc[setting], None, names)
+        ax.set_title(setting.replace("x", " x "))
+    axes[0, 0].set_ylabel("risk over the best of three peers")
+    _log_scale(axes[0], (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0))
+    return _finish(figure, axes)
+
+
+def _drawn(results):
+    return [name for name in LINES if name in set(results["method"])]
+
+
+def _panels(rows, columns, share):
     import matplotlib.pyplot as plt
 
-    places = results[by].unique()
-    names = [name for name in LINES if name in set(results["method"])]
-    figure, axes = plt.subplots(
-        len(measures),
-        len(places),
-        figsize=(1.9 + 2.6 * len(places), 0.5 + 2.1 * len(measures)),
+    return plt.subplots(
+        rows,
+        columns,
+        figsize=(2.6 + 2.3 * columns, 0.5 + 2.1 * rows + 0.5 * (rows == 1)),
         sharex=True,
-        sharey="row" if by == "rho" else False,
+        sharey="row" if share else False,
         squeeze=False,
         layout="constrained",
     )
-    for row, measure in zip(axes, measures, strict=True):
-        tops = [
-            _draw_panel(ax, results[results[by] == place], names, measure)
-            for ax, place in zip(row, places, strict=True)
-        ]
-        for ax, top in zip(row, tops, strict=True):
-            _scale(ax, measure, max(tops) if by == "rho" else top)
-        row[0].set_ylabel(MEASURES[measure])
-    for ax, place in zip(axes[0], places, strict=True):
-        ax.set_title(f"correlation {place:g}" if by == "rho" else place.replace("x", " x "))
-    figure.supxlabel("signal-to-noise ratio", fontsize="medium")
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside right upper", frameon=False)
-    return figure
 
 
-def _draw_panel(ax, results, names, measure):
-    """Draw a line per method, with standard errors; return the largest mean."""
-    groups = results.groupby(["method", "snr"])[measure].agg(["mean", "sem"])
-    snrs = np.sort(results["snr"].unique())
-    truth = {"error": np.ones_like(snrs), "explained": snrs / (1 + snrs)}.get(measure)
-    empty = {"risk": np.ones_like(snrs), "error": 1 + snrs}.get(measure)
-    for line in (truth, empty):
-        if line is not None:
-            ax.plot(snrs, line, color="0.75", lw=1, zorder=0)
+def _draw_lines(ax, means, errors, names):
+    """Draw a line per method, with bars if there are standard errors."""
+    snrs = means.index.to_numpy()
     for place, name in enumerate(names):
-        found = groups.loc[name].reindex(snrs)
         colour, style, marker = LINES[name]
         ax.errorbar(
             snrs * 1.02 ** (place - (len(names) - 1) / 2),  # so that bars don't hide each other
-            found["mean"],
-            found["sem"],
+            means[name],
+            None if errors is None else errors[name],
             color=colour,
             ls=style,
             marker=marker,
@@ -163,37 +189,59 @@ def _draw_panel(ax, results, names, measure):
     ax.grid(color="0.93", lw=0.6)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
-    return float(groups["mean"].loc[names].max())
 
 
-def _scale(ax, measure, top):
-    if measure == "risk":
+def _draw_limits(ax, measure):
+    """Draw what the truth would have, and the empty model."""
+    snrs = np.geomspace(*ax.get_xlim(), 200)
+    truth = {"error": np.ones_like(snrs), "explained": snrs / (1 + snrs)}.get(measure)
+    empty = {"risk": np.ones_like(snrs), "error": 1 + snrs}.get(measure)
+    for line in (truth, empty):
+        if line is not None:
+            ax.plot(snrs, line, color="0.75", lw=1, zorder=0, scalex=False, scaley=False)
+
+
+def _log_scale(row, ticks=None):
+    for ax in row:
         ax.set_yscale("log")
+        if ticks is not None:
+            ax.set_yticks(ticks)
+            ax.minorticks_off()
         ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-    elif measure == "error":
+
+
+def _limit(ax, measure, top):
+    if measure == "error":
         ax.set_ylim(1 - 0.05 * (top - 1), 1 + 1.1 * (top - 1))
     elif measure == "size":
         ax.set_ylim(0, 1.1 * top)
 
 
+def _finish(figure, axes):
+    figure.supxlabel("signal-to-noise ratio", fontsize="medium")
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside right upper", frameon=False)
+    return figure
+
+
 def draw_all(results, folder):
-    """Draw a figure per setting and type, with the correlations side by side; and all settings."""
+    """Draw ratios of risks, and a figure per setting and type, and per type and correlation."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
     figures = {
-        f"{setting}-type{kind}": (own, "rho")
+        f"{setting}-type{kind}": draw(own, "rho")
         for (setting, kind), own in results.groupby(["setting", "type"], sort=False)
     } | {
-        f"settings-type{kind}-rho{rho:g}": (own, "setting")
+        f"settings-type{kind}-rho{rho:g}": draw(own, "setting")
         for (kind, rho), own in results.groupby(["type", "rho"], sort=False)
     }
+    if set(BEST_OF) <= set(results["method"]):
+        figures["ratios"] = draw_ratios(results)
     paths = []
-    for name, (own, by) in figures.items():
-        figure = draw(own, by)
-        figure.savefig(folder / f"{name}.png", dpi=110)
-        plt.close(figure)
+    for name, figure in figures.items():
         paths.append(folder / f"{name}.png")
+        figure.savefig(paths[-1], dpi=110)
+        plt.close(figure)
     return paths
