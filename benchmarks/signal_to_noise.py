@@ -8,7 +8,7 @@ set: four settings, four types of coefficients, three correlations, ten ratios.
     python benchmarks/signal_to_noise.py --settings 100x10 500x100 --rhos 0.35 --types 2
     python benchmarks/signal_to_noise.py --methods "CV, ridge" lasso "relaxed lasso" "L0Learn L0L2"
     python benchmarks/signal_to_noise.py --first 1000       other data sets
-    python benchmarks/signal_to_noise.py --dask tcp://...   workers need PYTHONPATH=benchmarks
+    python benchmarks/signal_to_noise.py --dask tcp://...   started with PYTHONPATH=benchmarks
 
 Every trial is written to a file as soon as it is done, one file per method in the folder --out: a
 run that was stopped goes on where it was, and to have a method computed anew, delete its file. What

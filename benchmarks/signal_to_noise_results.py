@@ -118,16 +118,14 @@ def draw(results, by, measures=tuple(MEASURES)):
         for ax, place in zip(row, places, strict=True):
             own = results[results[by] == place].groupby(["snr", "method"])[measure]
             _draw_lines(ax, own.mean().unstack(), own.sem().unstack(), names)
-            _draw_limits(ax, measure)
+            _draw_limits(ax, measure, np.sort(results["snr"].unique()))
         row[0].set_ylabel(MEASURES[measure])
-        if measure == "risk":
-            _log_scale(row)
-        else:
-            # Bars may reach beyond: the lines are what is to be seen.
-            shown = results[results["method"].isin(names)]
-            tops = shown.groupby([by, "method", "snr"])[measure].mean().groupby(level=0).max()
-            for ax, place in zip(row, places, strict=True):
-                _limit(ax, measure, tops.max() if by == "rho" else tops[place])
+        # Bars may reach beyond: the lines are what is to be seen.
+        shown = results[results["method"].isin(names)]
+        means = shown.groupby([by, "method", "snr"])[measure].mean()
+        for ax, place in zip(row, places, strict=True):
+            own = means if by == "rho" else means[place]
+            _scale(ax, measure, own.min(), own.max())
     for ax, place in zip(axes[0], places, strict=True):
         ax.set_title(f"correlation {place:g}" if by == "rho" else place.replace("x", " x "))
     return _finish(figure, axes)
@@ -143,7 +141,7 @@ def draw_ratios(results):
         _draw_lines(ax, table.loc[setting], None, names)
         ax.set_title(setting.replace("x", " x "))
     axes[0, 0].set_ylabel("risk over the best of three peers")
-    _log_scale(axes[0], (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0))
+    _scale(axes[0, 0], "ratio", table[names].min(axis=None), table[names].max(axis=None))
     return _finish(figure, axes)
 
 
@@ -191,30 +189,28 @@ def _draw_lines(ax, means, errors, names):
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def _draw_limits(ax, measure):
+def _draw_limits(ax, measure, snrs):
     """Draw what the truth would have, and the empty model."""
-    snrs = np.geomspace(*ax.get_xlim(), 200)
     truth = {"error": np.ones_like(snrs), "explained": snrs / (1 + snrs)}.get(measure)
     empty = {"risk": np.ones_like(snrs), "error": 1 + snrs}.get(measure)
     for line in (truth, empty):
         if line is not None:
-            ax.plot(snrs, line, color="0.75", lw=1, zorder=0, scalex=False, scaley=False)
+            ax.plot(snrs, line, color="0.75", lw=1, zorder=0, scaley=measure == "risk")
 
 
-def _log_scale(row, ticks=None):
-    for ax in row:
+def _scale(ax, measure, low, high):
+    if measure in ("risk", "ratio"):
         ax.set_yscale("log")
-        if ticks is not None:
+        ax.set_ylim(0.8 * low, 1.25 * high)
+        ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        if measure == "ratio":
+            ticks = [tick for tick in (0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6) if low < tick < high]
             ax.set_yticks(ticks)
             ax.minorticks_off()
-        ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
-
-
-def _limit(ax, measure, top):
-    if measure == "error":
-        ax.set_ylim(1 - 0.05 * (top - 1), 1 + 1.1 * (top - 1))
+    elif measure == "error":
+        ax.set_ylim(1 - 0.05 * (high - 1), 1 + 1.1 * (high - 1))
     elif measure == "size":
-        ax.set_ylim(0, 1.1 * top)
+        ax.set_ylim(0, 1.1 * high)
 
 
 def _finish(figure, axes):
