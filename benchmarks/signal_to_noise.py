@@ -4,7 +4,7 @@ Hastie, Tibshirani and Tibshirani (2020) remade, with cross-validation where the
 set: four settings, four types of coefficients, three correlations, ten ratios.
 
     python benchmarks/signal_to_noise.py --quick            a few minutes
-    python benchmarks/signal_to_noise.py                    everything: 3.5 hours per data set
+    python benchmarks/signal_to_noise.py                    everything: an hour per data set
     python benchmarks/signal_to_noise.py --settings 100x10 500x100 --rhos 0.35 --types 2
     python benchmarks/signal_to_noise.py --methods "CV, ridge" lasso "relaxed lasso" "L0Learn L0L2"
     python benchmarks/signal_to_noise.py --first 1000       other data sets

@@ -25,7 +25,7 @@ from ellzero import (
 )
 from ellzero.paper._stepwise import forward_stepwise
 
-__all__ = ["BEST_OF", "METHODS", "OURS", "Fit", "Method", "relaxed_lasso", "run_trial"]
+__all__ = ["BEST_OF", "METHODS", "Fit", "Method", "relaxed_lasso", "run_trial"]
 
 # Mixtures of lasso (1) and least squares on its variables (0)
 RELAXATIONS = np.linspace(0, 1, 11)
@@ -210,7 +210,6 @@ METHODS = {
     "L0Learn L0L2": Method(by_l0learn, f"cvfit, CD, ten ridges: {_peer('fastsparsegams')}"),
     "abess": Method(by_abess, f"LinearRegression(cv=10): {_peer('abess')}"),
 }
-OURS = tuple(METHODS)[:8]
 # Ours are held against the best of these, cell by cell.
 BEST_OF = ("lasso", "relaxed lasso", "L0Learn L0L2")
 
