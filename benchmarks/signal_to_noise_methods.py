@@ -80,7 +80,7 @@ def by_stability(X, y, seed):
     """Least squares on what nine tenths of the halves choose."""
     chosen, coef = stability(X, y, random_state=seed).selected(), np.zeros(X.shape[1])
     centred = X[:, chosen] - X[:, chosen].mean(axis=0)
-    coef[chosen] = np.linalg.lstsq(centred, y - y.mean())[0]
+    coef[chosen] = np.linalg.lstsq(centred, y - y.mean(), rcond=None)[0]
     return selected(coef)
 
 
