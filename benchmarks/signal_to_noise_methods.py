@@ -7,7 +7,10 @@ imported when they are used, so that one that is missing stops nobody else.
 import time
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from importlib.metadata import version
+from multiprocessing import get_context
 from typing import NamedTuple
 
 import numpy as np
@@ -160,7 +163,22 @@ def by_stepwise(X, y, seed):
 
 
 def by_l0learn(X, y, seed):
-    """L0Learn's engine with l0 and l2, and the defaults of its R package: ten ridges, CD."""
+    """L0Learn's engine with l0 and l2, and the defaults of its R package: ten ridges, CD.
+
+    On some tables it reads memory that is not its own and may die, with some folds and not with
+    others: it has a process of its own, and if that dies, other folds. (Workers of Dask need
+    --no-nanny to be allowed one.)
+    """
+    for attempt in range(20):
+        with ProcessPoolExecutor(1, mp_context=get_context("fork")) as pool:
+            try:
+                return pool.submit(_l0learn, X, y, seed + 10_000 * attempt).result()
+            except BrokenProcessPool:
+                pass
+    raise RuntimeError("fastsparsegams died twenty times on the same table.")
+
+
+def _l0learn(X, y, seed):
     import fastsparsegams
 
     found = fastsparsegams.cvfit(
