@@ -50,11 +50,6 @@ class Method(NamedTuple):
     max_columns: int = 10**9
 
 
-def ridge_choice():
-    """Return what ``L0RegressorCV`` is given to choose its ridge from."""
-    return (0.0, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
-
-
 def folds(seed):
     return KFold(10, shuffle=True, random_state=seed)
 
@@ -72,7 +67,7 @@ def by_cv(X, y, seed, **settings):
 
 
 def by_cv_ridge(X, y, seed, **settings):
-    return by_cv(X, y, seed, ridge=ridge_choice(), **settings)
+    return by_cv(X, y, seed, ridge="cv", **settings)
 
 
 def by_cv_ridge_1se(X, y, seed):
@@ -212,10 +207,8 @@ def _peer(name):
 METHODS = {
     "EBIC": Method(by_ebic, "L0Regressor()"),
     "CV": Method(by_cv, "L0RegressorCV()"),
-    "CV, ridge": Method(by_cv_ridge, f"L0RegressorCV(ridge={ridge_choice()!r})"),
-    "CV, ridge, 1se": Method(
-        by_cv_ridge_1se, f"L0RegressorCV(ridge={ridge_choice()!r}, rule='1se')"
-    ),
+    "CV, ridge": Method(by_cv_ridge, "L0RegressorCV(ridge='cv')"),
+    "CV, ridge, 1se": Method(by_cv_ridge_1se, "L0RegressorCV(ridge='cv', rule='1se')"),
     "stability": Method(by_stability, "least squares on stability().selected()"),
     "posterior mean": Method(by_posterior, "SpikeSlabRegressor()"),
     "posterior mean, prediction": Method(
