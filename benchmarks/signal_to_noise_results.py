@@ -203,6 +203,7 @@ def _scale(ax, measure, low, high):
         ax.set_yscale("log")
         ax.set_ylim(0.8 * low, 1.25 * high)
         ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        ax.yaxis.set_minor_formatter("")
         if measure == "ratio":
             ticks = [tick for tick in (0.5, 0.7, 1, 1.4, 2, 2.8, 4, 5.6) if low < tick < high]
             ax.set_yticks(ticks)
