@@ -6,7 +6,7 @@ from sklearn.model_selection import KFold
 
 from ellzero import L0Regressor, L0RegressorCV, l0_frontier
 from ellzero.datasets import make_collinear
-from ellzero.regression._cross_validation import CAUTION, CV_RIDGES
+from ellzero.regression._cross_validation import CV_RIDGES
 from ellzero.regression._cv_curve import FoldPath, make_curve
 from ellzero.regression._fold_paths import FoldSearch
 from ellzero.regression._folds import Data, make_folds
@@ -113,9 +113,9 @@ def test_the_factor_is_the_best_of_those_tried(rng):
     ]  # fmt: skip
     share = np.array([path.weight for path in paths])
     share /= share.sum()
-    base = np.array([path.errors[0] for path in paths])
-    for most, caution in ((1.0, 0.5), (3.0, 0.0), (3.0, 0.5), (40.0, 2.0)):
-        curve = make_curve([paths], 0.0, most=most, caution=caution)
+    base = rng.uniform(6, 8, size=folds)
+    for most, cautious in ((1.0, True), (3.0, False), (3.0, True), (40.0, True)):
+        curve = make_curve([paths], 0.0, most=most, cautious=cautious, nothing=[base])
         for place in range(3):
             tried = []
             for factor in np.geomspace(1, most, 9):
@@ -124,13 +124,13 @@ def test_the_factor_is_the_best_of_those_tried(rng):
                     [p.errors[place] - 2 * m * p.along[place] + m * m * p.square[place]
                      for p in paths]
                 )  # fmt: skip
-                saved = errors - base
-                se = np.sqrt(share @ (saved - share @ saved) ** 2 / (folds - 1))
-                tried.append((share @ errors + caution * se, factor, share @ errors))
+                saved = share @ (base - errors)
+                luck = share @ (base - errors - saved) ** 2 / (folds - 1) / saved
+                tried.append((share @ errors + cautious * luck, factor, share @ errors))
             value, factor, error = min(tried)
             assert curve.rescaling[place] == pytest.approx(factor)
             assert curve.mean_error[place] == pytest.approx(error)
-            assert curve.cautious_error(caution)[place] == pytest.approx(value)
+            assert curve.value(cautious=cautious)[place] == pytest.approx(value)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -139,7 +139,9 @@ def test_what_is_chosen_follows_from_the_table(seed):
     model = L0RegressorCV(ridge="cv", n_repeats=2).fit(X, y)
     results = model.cv_results_
     seen = ~np.isnan(results["split19_error"])  # ridges far behind are not repeated
-    value = np.where(seen, results["mean_error"] + CAUTION * results["se_saved"], np.inf)
+    saved, se = results["saved"], results["se_saved"]
+    luck = np.where(se == 0, 0, np.where(saved > 0, se**2 / np.where(saved > 0, saved, 1), np.inf))
+    value = np.where(seen, results["mean_error"] + luck, np.inf)
     best = int(np.argmin(value))
     assert model.ridge_ == results["ridge"][best]
     assert model.rescaling_ == results["rescaling"][best]

@@ -18,7 +18,6 @@ from ellzero.regression._problem import Problem, largest_size
 from ellzero.regression._searches import search_at, settle_at
 
 __all__ = [
-    "CAUTION",
     "CV_RIDGES",
     "DEFAULT_REPEATS",
     "Choice",
@@ -33,10 +32,6 @@ DEFAULT_REPEATS = 10
 # For columns of unit norm, where uncorrelated coefficients are divided by 1 + ridge: from no
 # shrinkage to nearly all.
 CV_RIDGES = (0.0, 0.003, 0.01, 0.03, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 15.0, 50.0)
-# Of many pairs of a ridge and a price, the least error is often a lucky one. benchmarks/
-# signal_to_noise.py: half a standard error of what a pair saves makes up for that.
-CAUTION = 0.5
-
 # Ridges that are behind the best by so many standard errors of the difference are given up: other
 # folds would not change that, since they are about the same rows.
 _BEHIND = 1.0
@@ -108,12 +103,9 @@ class CrossValidation(NamedTuple):
     max_size: int | None
     workers: int  # threads over folds
     progress: Callable[[int], None] | None
-    rescales: bool = False  # whether what a ridge shrinks is stretched again, as far as that helps
-
-    @property
-    def caution(self) -> float:
-        """How many standard errors of what a pair saves count against it."""
-        return CAUTION if self.rescales else 0.0
+    # Whether what a ridge shrinks is stretched again, as far as that helps; of so many models the
+    # best is chosen cautiously.
+    rescales: bool = False
 
     def choose(self, folds: Folds | Sequence[Folds]) -> Choice:
         """Compute the curve of every ridge, and choose by each rule.
@@ -130,7 +122,7 @@ class CrossValidation(NamedTuple):
                 ridge.paths,
                 1e-12 * whole.yy / whole.weight,
                 most=ridge.most,
-                caution=self.caution,
+                cautious=self.rescales,
                 nothing=nothing,
             )
             for ridge in found
@@ -148,12 +140,12 @@ class CrossValidation(NamedTuple):
         """
 
         def value(pair: tuple[int, int]) -> float:
-            return float(curves[pair[0]].cautious_error(self.caution)[pair[1]])
+            return float(curves[pair[0]].value(cautious=self.rescales)[pair[1]])
 
         def size(pair: tuple[int, int]) -> float:
             return float(curves[pair[0]].mean_size[pair[1]])
 
-        best = min(((i, curves[i].best(self.caution)) for i in running), key=value)
+        best = min(((i, curves[i].best(cautious=self.rescales)) for i in running), key=value)
         curve, at = curves[best[0]], best[1]
         bar = curve.mean_error[at] + np.nan_to_num(curve.se_error[at])  # NaN for one fold
         near = [(i, place) for i in running if (place := curves[i].first_below(bar)) is not None]
@@ -241,7 +233,7 @@ class CrossValidation(NamedTuple):
             for ridge, search in late:
                 ridge.paths[-1] = search.paths(ridge.size, self.progress)
                 nothing = _errors_of_nothing(ridges[0].paths[-1])
-                ridge.glance = glance_at(ridge.paths[-1], ridge.most, self.caution, nothing)
+                ridge.glance = glance_at(ridge.paths[-1], ridge.most, self.rescales, nothing)
             least = min((ridge.glance for ridge in ridges), key=lambda glance: glance.error)
             bar = least.error + least.se
             late = []

@@ -41,33 +41,31 @@ class Curve(NamedTuple):
     lam_high: _Floats
     mean_error: _Floats
     se_error: _Floats
-    se_saved: _Floats  # of what is saved over the first interval of the first curve
+    saved: _Floats  # over the error without variables, but for forced ones
+    se_saved: _Floats
     mean_size: _Floats
     rescaling: _Floats  # what coefficients are multiplied by
     fold_errors: _Floats  # by fold and interval, one repeat after the other
     rounding: float  # errors that differ by less are equal
 
-    def best(self, caution: float = 0.0) -> int:
-        """Return the interval of least error; if several tie, that of the largest lam.
-
-        With caution, so many standard errors of what an interval saves are added to its error.
-        """
-        value = self.cautious_error(caution)
+    def best(self, *, cautious: bool = False) -> int:
+        """Return the interval of least error; if several tie, that of the largest lam."""
+        value = self.value(cautious=cautious)
         return int(np.flatnonzero(value <= value.min() + self.rounding)[0])
 
-    def cautious_error(self, caution: float) -> _Floats:
-        """Return the mean error plus so many standard errors of what is saved."""
-        if not caution:
+    def value(self, *, cautious: bool) -> _Floats:
+        """Return the mean error, cautiously with what may be luck in it: see `luck_of`."""
+        if not cautious:
             return self.mean_error
-        return self.mean_error + caution * np.nan_to_num(self.se_saved)  # NaN for one fold
+        return self.mean_error + luck_of(self.saved, self.se_saved)
 
     def middle(self, place: int) -> float:
         """Return the geometric middle of an interval."""
         return middle(float(self.lam_low[place]), float(self.lam_high[place]))
 
-    def within_one_se(self, caution: float = 0.0) -> int:
+    def within_one_se(self, *, cautious: bool = False) -> int:
         """Return the interval of largest lam whose error is within one se of the best one's."""
-        best = self.best(caution)
+        best = self.best(cautious=cautious)
         below = self.first_below(self.mean_error[best] + np.nan_to_num(self.se_error[best]))
         return best if below is None else below
 
@@ -77,12 +75,23 @@ class Curve(NamedTuple):
         return int(below[0]) if below.size else None
 
 
+def luck_of(saved: _Floats, se: _Floats) -> _Floats:
+    """Return how much of what is saved may be luck: its variance over itself.
+
+    All of it if it is a standard error, next to nothing if it is many; infinite if nothing is
+    saved. The least of many errors is often a lucky one.
+    """
+    se = np.nan_to_num(se)  # NaN for one fold
+    luck = np.divide(se**2, saved, out=np.full_like(saved, np.inf), where=saved > 0)
+    return np.where(se == 0, 0.0, luck)
+
+
 def make_curve(
     repeats: list[list[FoldPath]],
     rounding: float,
     *,
     most: float = 1.0,
-    caution: float = 0.0,
+    cautious: bool = False,
     nothing: Sequence[_Floats] | None = None,
 ) -> Curve:
     """Average the folds of every repeat on the union of their breakpoints, then the repeats.
@@ -99,15 +108,16 @@ def make_curve(
     found = [_Repeat(paths, low) for paths in repeats]
     if nothing is None:
         nothing = [repeat.errors[:, 0] for repeat in found]
-    rescaling = _best_factor(found, nothing, most, caution)
+    rescaling = _best_factor(found, nothing, most, cautious)
     errors = [repeat.errors_of(rescaling) for repeat in found]
     means = [repeat.share @ each for repeat, each in zip(found, errors, strict=True)]
-    saved = [each - base[:, None] for each, base in zip(errors, nothing, strict=False)]
+    saved = [base[:, None] - each for each, base in zip(errors, nothing, strict=False)]
     return Curve(
         low,
         high,
         _mean(means),
         _standard_error(found, errors),
+        _mean([repeat.share @ each for repeat, each in zip(found, saved, strict=True)]),
         _standard_error(found, saved),
         _mean([repeat.share @ repeat.sizes for repeat in found]),
         rescaling,
@@ -140,11 +150,11 @@ class Glance(NamedTuple):
         return float(_standard_error_of(self.share, values[:, None])[0])
 
 
-def glance_at(paths: list[FoldPath], most: float, caution: float, nothing: _Floats) -> Glance:
+def glance_at(paths: list[FoldPath], most: float, cautious: bool, nothing: _Floats) -> Glance:
     """Return the least of the curve that these folds alone make."""
     low, _ = _intervals(paths)
     repeat = _Repeat(paths, low)
-    errors = repeat.errors_of(_best_factor([repeat], [nothing], most, caution))
+    errors = repeat.errors_of(_best_factor([repeat], [nothing], most, cautious))
     mean = repeat.share @ errors
     best = int(np.argmin(np.where(np.isnan(mean), np.inf, mean)))
     size = float(repeat.share @ repeat.sizes[:, best])
@@ -183,28 +193,26 @@ class _Repeat:
             return self.errors
         return np.asarray(self.errors - 2 * more * self.along + more**2 * self.square)
 
-    def cautious_errors(self, factors: _Floats, nothing: _Floats, caution: float) -> _Floats:
-        """Return the error of every factor on every interval, standard errors of savings added.
+    def savings(self, factors: _Floats, nothing: _Floats) -> tuple[_Floats, _Floats]:
+        """Return what every factor saves on every interval, and its standard error.
 
         The error of a fold is a quadratic in the factor less 1, so its variance over folds is of
         the fourth degree: neither is computed for every fold and factor.
         """
         share = self.share[:, None]
-        parts = [self.errors - nothing[:, None], self.along, self.square]
+        parts = [nothing[:, None] - self.errors, self.along, self.square]
         means = [self.share @ part for part in parts]
         more = (factors - 1)[:, None]
-        mean = means[0] - 2 * more * means[1] + more**2 * means[2]
-        if len(self.share) < 2 or not caution:
-            return np.asarray(mean)
+        saved = means[0] + 2 * more * means[1] - more**2 * means[2]
         a, b, c = (part - each for part, each in zip(parts, means, strict=True))
 
         def covariance(one: _Floats, other: _Floats) -> _Floats:
             return np.asarray((share * one * other).sum(axis=0))
 
-        variance = covariance(a, a) - 4 * more * covariance(a, b)
-        variance += more**2 * (4 * covariance(b, b) + 2 * covariance(a, c))
+        variance = covariance(a, a) + 4 * more * covariance(a, b)
+        variance += more**2 * (4 * covariance(b, b) - 2 * covariance(a, c))
         variance += more**4 * covariance(c, c) - 4 * more**3 * covariance(b, c)
-        return np.asarray(mean + caution * np.sqrt(np.maximum(variance, 0) / (len(self.share) - 1)))
+        return saved, np.sqrt(np.maximum(variance, 0) / max(len(self.share) - 1, 1))
 
 
 def _intervals(paths: list[FoldPath]) -> tuple[_Floats, _Floats]:
@@ -216,15 +224,17 @@ def _intervals(paths: list[FoldPath]) -> tuple[_Floats, _Floats]:
 
 
 def _best_factor(
-    repeats: list[_Repeat], nothing: Sequence[_Floats], most: float, caution: float
+    repeats: list[_Repeat], nothing: Sequence[_Floats], most: float, cautious: bool
 ) -> _Floats:
-    """Return the factor of least error, cautiously, on every interval."""
+    """Return the factor of least error, or of least error and luck, on every interval."""
     if most == 1:
         return np.ones(repeats[0].sizes.shape[1])
     factors = np.geomspace(1, most, _FACTORS)
     with np.errstate(over="ignore", invalid="ignore"):  # predictions may be too large to be squared
         pairs = zip(repeats, nothing, strict=False)
-        value = _mean([repeat.cautious_errors(factors, base, caution) for repeat, base in pairs])
+        found = [repeat.savings(factors, base) for repeat, base in pairs]
+        saved, se = (_mean(each) for each in zip(*found, strict=True))
+        value = luck_of(saved, se) - saved if cautious else -saved
     best = np.argmin(np.where(np.isfinite(value), value, np.inf), axis=0)
     return np.asarray(factors[best])
 

@@ -120,10 +120,12 @@ class L0RegressorCV(FittedSelection):
     cv_results_ : dict of ndarray
         For every ridge and interval of ``lam``, from large to small: ``ridge``, ``lam_low``,
         ``lam_high``, ``mean_error`` (mean squared error on rows held out, folds counting by their
-        weight) and its standard error ``se_error``, ``se_saved`` (that of the difference to the
-        model without variables), ``mean_size``, ``rescaling``, ``r2``, and ``split<i>_error``, the
-        folds of one repeat after the other. Repeats judge by the same rows, so the standard error
-        is that of one repeat: the mean of theirs.
+        weight) and its standard error ``se_error``, ``saved`` (how much less that is than the error
+        without variables) and its standard error ``se_saved``, ``mean_size``, ``rescaling``,
+        ``r2``, and ``split<i>_error``, the folds of one repeat after the other. Repeats judge by
+        the same rows, so the standard error is that of one repeat: the mean of theirs. With
+        ``ridge="cv"``, ridges that are far behind after the first repeat are not repeated, nor
+        chosen: their further splits are NaN.
     n_repeats_ : int
         How many repeats there were.
     objective_ : float
@@ -159,8 +161,9 @@ class L0RegressorCV(FittedSelection):
               + s\, \mathrm{lam}\, \|b\|_0
 
     The least of so many errors is often a lucky one. So "min" then takes the least of
-    ``mean_error + se_saved / 2``, which prefers the simpler of equals: half a standard error of
-    what a pair saves, over the model without variables, counts against it.
+    ``mean_error + se_saved**2 / saved``, which prefers the simpler of equals: what is saved over
+    the model without variables does not count if it is a standard error, and nearly all of it does
+    if it is many.
 
     Examples
     --------
@@ -329,6 +332,9 @@ class L0RegressorCV(FittedSelection):
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the cross-validated error against ``lam``, both rules marked.
 
+        Of several ridges, prices can't be compared: the error is drawn against the mean number of
+        variables, a line for each ridge, that of the ridge chosen bold and with its standard error.
+
         Parameters
         ----------
         ax : matplotlib.axes.Axes, default=None
@@ -374,6 +380,7 @@ def _tabulate(
         "lam_high",
         "mean_error",
         "se_error",
+        "saved",
         "se_saved",
         "mean_size",
         "rescaling",
