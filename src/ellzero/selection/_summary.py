@@ -297,7 +297,11 @@ def _curve(selection: Selection) -> dict[str, Any] | None:
     curve = selection.curve
     if curve is None:
         return None
-    marks = {"least": curve.best(), "one_se": curve.within_one_se()}
+    cautious = selection.settings.shrinks
+    marks = {
+        "least": curve.best(cautious=cautious),
+        "one_se": curve.within_one_se(cautious=cautious),
+    }
     return {
         "folds": selection.folds,
         "lam_low": curve.lam_low.tolist(),
