@@ -34,12 +34,13 @@ def ours(solver="frontier", n_jobs=1):
     return lambda X, y: model.fit(X, y)
 
 
-def l0learn(algorithm):
+def l0learn(algorithm, **ridges):
     return lambda X, y: fastsparsegams.cvfit(
         np.asfortranarray(X),
         y,
         loss="SquaredError",
-        penalty="L0",
+        penalty="L0L2" if ridges else "L0",
+        **ridges,
         algorithm=algorithm,
         max_support_size=MAX_SIZE,
         num_folds=10,
@@ -85,6 +86,33 @@ def speed():
         )
 
 
+def ridges():
+    """What choosing among twelve ridges costs."""
+    print("\nTwelve ridges, sizes up to 40: times over that of one, of ours and of L0Learn L0L2\n")
+    print("| n x p | one ridge, ms | twelve | ten repeats, ms | twelve | L0Learn / our twelve |")
+    print("|---|---|---|---|---|---|")
+    solvers = {
+        "one": lambda X, y: L0RegressorCV(n_repeats=1).fit(X, y),
+        "twelve": lambda X, y: L0RegressorCV(n_repeats=1, ridge="cv").fit(X, y),
+        "one, repeated": lambda X, y: L0RegressorCV().fit(X, y),
+        "twelve, repeated": lambda X, y: L0RegressorCV(ridge="cv").fit(X, y),
+        "L0Learn": l0learn("CD", num_gamma=12, gamma_min=1e-3, gamma_max=25.0),
+    }
+    for n, p, snr_db in ((300, 200, 20), (300, 200, 3), (500, 5000, 20), (500, 5000, 3)):
+        X, y, _ = make_collinear(n, p, snr_db=snr_db, random_state=0)
+        taken = dict.fromkeys(solvers, np.inf)
+        for _ in range(3):
+            for name, function in solvers.items():
+                taken[name] = min(taken[name], timed(function, X, y))
+        print(
+            f"| {n} x {p}, {snr_db} dB | {1e3 * taken['one']:.0f} "
+            f"| {taken['twelve'] / taken['one']:.1f} | {1e3 * taken['one, repeated']:.0f} "
+            f"| {taken['twelve, repeated'] / taken['one, repeated']:.1f} "
+            f"| {taken['L0Learn'] / taken['twelve']:.1f} |",
+            flush=True,
+        )
+
+
 def timed(function, X, y):
     start = time.perf_counter()
     function(X, y)
@@ -119,4 +147,5 @@ def accuracy():
 
 if __name__ == "__main__":
     speed()
+    ridges()
     accuracy()

@@ -217,7 +217,7 @@ class CrossValidation(NamedTuple):
     def _grow(self, searches: list[FoldSearch], folds: Folds, ridges: list[_Ridge]) -> None:
         """Search one repeat until the error of every ridge has long been rising.
 
-        Ridges that are more than a standard error worse than another are not carried on.
+        Ridges that are behind another are not carried on.
         """
         p, n_forced = folds.whole.columns, self.forced.size
         most = min(p, n_forced + max(40, int(folds.least_weight / 2)))
@@ -235,12 +235,12 @@ class CrossValidation(NamedTuple):
                 nothing = _errors_of_nothing(ridges[0].paths[-1])
                 ridge.glance = glance_at(ridge.paths[-1], ridge.most, self.rescales, nothing)
             least = min((ridge.glance for ridge in ridges), key=lambda glance: glance.error)
-            bar = least.error + least.se
             late = []
             for ridge, search in pairs:
                 wanted = min(most, far_beyond(ridge.glance.size, n_forced) + 10)
                 open_ended = any(path.end > 0 for path in ridge.paths[-1])
-                if ridge.size < wanted and open_ended and ridge.glance.error <= bar:
+                behind = ridge.glance.is_behind(least, _BEHIND)
+                if ridge.size < wanted and open_ended and not behind:
                     ridge.size = min(most, max(wanted, ridge.size + 10))
                     late.append((ridge, search))
 

@@ -134,20 +134,13 @@ class Glance(NamedTuple):
     fold_errors: _Floats
     share: _Floats  # of the folds
 
-    @property
-    def se(self) -> float:
-        """The standard error of its error; 0 for one fold."""
-        return self._standard_error(self.fold_errors)
-
     def is_behind(self, other: Glance, errors: float) -> bool:
         """Whether it is worse than another by so many standard errors of the difference."""
-        behind = self.error - other.error
-        return behind > errors * self._standard_error(self.fold_errors - other.fold_errors)
-
-    def _standard_error(self, values: _Floats) -> float:
-        if len(values) < 2:
-            return 0.0
-        return float(_standard_error_of(self.share, values[:, None])[0])
+        if len(self.share) < 2:
+            return False
+        difference = self.fold_errors - other.fold_errors
+        se = _standard_error_of(self.share, difference[:, None])[0]
+        return bool(self.error - other.error > errors * se)
 
 
 def glance_at(paths: list[FoldPath], most: float, cautious: bool, nothing: _Floats) -> Glance:
