@@ -8,6 +8,7 @@ NB_MODULE(_core, m) {
   ellzero::bind_quadratic(m);
   ellzero::bind_engine(m);
   ellzero::bind_posterior(m);
+  ellzero::bind_proof(m);
   ellzero::bind_folds(m);
   ellzero::bind_segment(m);
   ellzero::bind_shrinkage(m);

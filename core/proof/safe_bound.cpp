@@ -1,0 +1,144 @@
+// Compiled without contraction to fused operations: the errors of sums and products are computed.
+#include "proof/safe_bound.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace ellzero {
+namespace {
+
+constexpr double kUnit = 0x1p-53;
+constexpr double kTiny = 1e-290;  // more than what underflow can do
+
+// A sum of products, with a bound on its error.
+class Sum {
+ public:
+  void add(double a, double b) {
+    const double product = a * b;
+    const double error = std::fma(a, b, -product);
+    const double sum = value_ + product;
+    const double part = sum - value_;
+    low_ += ((value_ - (sum - part)) + (product - part)) + error;
+    value_ = sum;
+    size_ += std::fabs(product);
+    ++count_;
+  }
+  double value() const { return value_ + low_; }
+  double error() const {
+    const double gamma = static_cast<double>(count_ + 4) * kUnit;
+    return 2 * kUnit * std::fabs(value()) + 4 * gamma * gamma * size_ + kTiny;
+  }
+
+ private:
+  double value_ = 0, low_ = 0, size_ = 0;
+  Index count_ = 0;
+};
+
+}  // namespace
+
+bool is_semidefinite(const ProofProblem& problem, const Evidence& evidence, Square& room) {
+  const Index m = static_cast<Index>(evidence.columns.size());
+  room.resize(m);
+  double trace = 0;
+  for (Index i = 0; i < m; ++i) {
+    const double* row = problem.g.row(evidence.columns[i]);
+    double* out = room.row(i);
+    for (Index j = i; j < m; ++j) out[j] = row[evidence.columns[j]];
+    if (!(evidence.d[i] > 0)) return false;
+    trace += std::fabs(out[i]) + evidence.d[i];
+  }
+  const double shift = 4 * static_cast<double>(m + 4) * kUnit * trace;
+  for (Index i = 0; i < m; ++i) {
+    double& pivot = room.row(i)[i];
+    pivot = (pivot - evidence.d[i]) - shift;
+  }
+  return std::isfinite(trace) && factorise(room);
+}
+
+SafeBound safe_bound(const ProofProblem& problem, const Evidence& evidence) {
+  const Index m = static_cast<Index>(evidence.columns.size()), in = evidence.in, free = m - in;
+  SafeBound out{-std::numeric_limits<double>::infinity(), std::vector<double>(free),
+                std::vector<double>(free)};
+  // LB = 1/2 y'y - 1/2 c'u + 1/2 v'u + ...
+  Sum total;
+  total.add(1, problem.half_yy);
+  double size = problem.half_yy, off = 0;  // off: errors that are not of this sum
+  std::vector<double> t(m);
+  for (Index i = 0; i < m; ++i) {
+    const int column = evidence.columns[i];
+    const double* row = problem.g.row(column);
+    Sum v;
+    v.add(1, problem.c[column]);
+    for (Index j = 0; j < m; ++j) {
+      if (evidence.u[j] != 0) v.add(-row[evidence.columns[j]], evidence.u[j]);
+    }
+    v.add(evidence.d[i], evidence.u[i]);
+    const double u = evidence.u[i];
+    total.add(-0.5 * u, problem.c[column]);
+    total.add(0.5 * u, v.value());
+    off += std::fabs(u) * v.error();
+    size += std::fabs(u * problem.c[column]) + std::fabs(u * v.value());
+    const double largest = (std::fabs(v.value()) + v.error()) * (1 + 4 * kUnit);
+    t[i] = largest * largest / (2 * evidence.d[i]) * (1 + 8 * kUnit) + kTiny;
+    if (i < in) {
+      total.add(1, problem.price[column]);
+      total.add(-1, t[i]);
+      size += problem.price[column] + t[i];
+    }
+  }
+  const Index cap = std::min(problem.cap - in, free);
+  if (cap < 0) {  // more are in than there may be: nothing is left
+    out.value = std::numeric_limits<double>::infinity();
+    std::fill(out.if_out.begin(), out.if_out.end(), out.value);
+    out.if_in = out.if_out;
+    return out;
+  }
+  std::vector<double> w(free), sorted;
+  for (Index i = 0; i < free; ++i)
+    w[i] = std::max(0.0, t[in + i] - problem.price[evidence.columns[in + i]]) * (1 + 2 * kUnit);
+  sorted = w;
+  std::sort(sorted.begin(), sorted.end(), std::greater<double>());
+  double taken = 0;
+  for (Index r = 0; r < cap; ++r) taken += sorted[r];
+  taken *= 1 + 2 * static_cast<double>(cap + 2) * kUnit;
+  size += taken;
+  const double start = total.value() - total.error() - 2 * off;
+  // What is left are a few sums of numbers of known size.
+  const double slack = 8 * kUnit * size;
+  if (!std::isfinite(start) || !std::isfinite(slack)) return out;
+  out.value = start - taken - slack;
+  const double next = cap < free ? sorted[cap] : 0, last = cap > 0 ? sorted[cap - 1] : 0;
+  for (Index i = 0; i < free; ++i) {
+    const double price = problem.price[evidence.columns[in + i]];
+    // Out: if it is among the cap largest, the next takes its place.
+    out.if_out[i] = out.value + std::max(0.0, w[i] - next) * (1 - 4 * kUnit) - slack;
+    if (cap == 0) {
+      out.if_in[i] = std::numeric_limits<double>::infinity();
+      continue;
+    }
+    // In: it pays price - t itself, and cap - 1 are left for the others.
+    const double leaves = w[i] >= last ? w[i] : last;
+    out.if_in[i] = out.value + (leaves + price - t[in + i]) - slack - 4 * kUnit * (t[in + i] + price);
+  }
+  return out;
+}
+
+double safe_value(const ProofProblem& problem, const std::vector<int>& columns,
+                  const std::vector<double>& b) {
+  const std::size_t m = columns.size();
+  Sum total;
+  total.add(1, problem.half_yy);
+  double off = 0;
+  for (std::size_t i = 0; i < m; ++i) {
+    Sum product;
+    for (std::size_t j = 0; j < m; ++j) product.add(problem.g.row(columns[i])[columns[j]], b[j]);
+    total.add(-b[i], problem.c[columns[i]]);
+    total.add(0.5 * b[i], product.value());
+    total.add(1, problem.price[columns[i]]);
+    off += std::fabs(b[i]) * product.error();
+  }
+  return total.value() + total.error() + off;
+}
+
+}  // namespace ellzero
