@@ -37,7 +37,7 @@ class PythonProof {
   // What it found is there also if it was interrupted.
   void run(const Vector<Index>& in, const Vector<Index>& free, const Vector<Index>& support,
            double objective, double tolerance, double gap, double seconds, Index max_nodes,
-           Index max_open, double record_bytes, double barrier, Index branching,
+           Index max_open, double record_bytes, double barrier,
            const nb::object& progress) {
     const Index p = problem_.columns();
     ProofSettings settings;
@@ -50,7 +50,6 @@ class PythonProof {
     settings.max_open = max_open;
     settings.record_bytes = record_bytes;
     settings.barrier = barrier;
-    settings.branching = branching;
     PythonInterrupt interrupt;
     const Context context{1, &interrupt};
     ProofProgress report;
@@ -72,6 +71,10 @@ class PythonProof {
       if (result_.interrupted) throw Interrupted();
       return 0;
     });
+  }
+
+  Fit fit_support(const Vector<Index>& support) const {
+    return fit(problem_, to_columns(support, problem_.columns()));
   }
 
   ProofProblem problem_;
@@ -99,6 +102,9 @@ void bind_proof(nb::module_& m) {
       .def_ro("inside", &ProofNode::inside)
       .def_ro("end", &ProofNode::end)
       .def_ro("steps", &ProofNode::steps);
+  nb::class_<Fit>(m, "ProofFit")
+      .def_prop_ro("b", [](const Fit& f) { return to_array(f.b); })
+      .def_ro("value", &Fit::value);
   nb::class_<PythonProof>(m, "Proof")
       .def(nb::init<const Matrix<double>&, const Vector<double>&, double, const Vector<double>&,
                     Index>(),
@@ -107,8 +113,9 @@ void bind_proof(nb::module_& m) {
       .def("run", &PythonProof::run, nb::kw_only(), nb::arg("inside").noconvert(),
            nb::arg("free").noconvert(), nb::arg("support").noconvert(), nb::arg("objective"),
            nb::arg("tolerance"), nb::arg("gap"), nb::arg("seconds"), nb::arg("max_nodes"),
-           nb::arg("max_open"), nb::arg("record_bytes"), nb::arg("barrier"), nb::arg("branching"),
+           nb::arg("max_open"), nb::arg("record_bytes"), nb::arg("barrier"),
            nb::arg("progress").none())
+      .def("fit", &PythonProof::fit_support, nb::arg("support").noconvert())
       .def_prop_ro("bound", [](const PythonProof& p) { return p.result_.bound; })
       .def_prop_ro("objective", [](const PythonProof& p) { return p.result_.objective; })
       .def_prop_ro("support", [](const PythonProof& p) { return to_array(p.result_.support); })

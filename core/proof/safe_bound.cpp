@@ -63,7 +63,7 @@ SafeBound safe_bound(const ProofProblem& problem, const Evidence& evidence) {
   // LB = 1/2 y'y - 1/2 c'u + 1/2 v'u + ...
   Sum total;
   total.add(1, problem.half_yy);
-  double size = problem.half_yy, off = 0;  // off: errors that are not of this sum
+  double off = 0;  // errors that are not of this sum
   std::vector<double> t(m);
   for (Index i = 0; i < m; ++i) {
     const int column = evidence.columns[i];
@@ -78,13 +78,11 @@ SafeBound safe_bound(const ProofProblem& problem, const Evidence& evidence) {
     total.add(-0.5 * u, problem.c[column]);
     total.add(0.5 * u, v.value());
     off += std::fabs(u) * v.error();
-    size += std::fabs(u * problem.c[column]) + std::fabs(u * v.value());
     const double largest = (std::fabs(v.value()) + v.error()) * (1 + 4 * kUnit);
     t[i] = largest * largest / (2 * evidence.d[i]) * (1 + 8 * kUnit) + kTiny;
     if (i < in) {
       total.add(1, problem.price[column]);
       total.add(-1, t[i]);
-      size += problem.price[column] + t[i];
     }
   }
   const Index cap = std::min(problem.cap - in, free);
@@ -102,10 +100,9 @@ SafeBound safe_bound(const ProofProblem& problem, const Evidence& evidence) {
   double taken = 0;
   for (Index r = 0; r < cap; ++r) taken += sorted[r];
   taken *= 1 + 2 * static_cast<double>(cap + 2) * kUnit;
-  size += taken;
   const double start = total.value() - total.error() - 2 * off;
   // What is left are a few sums of numbers of known size.
-  const double slack = 8 * kUnit * size;
+  const double slack = 16 * kUnit * (std::fabs(start) + taken + 2 * off);
   if (!std::isfinite(start) || !std::isfinite(slack)) return out;
   out.value = start - taken - slack;
   const double next = cap < free ? sorted[cap] : 0, last = cap > 0 ? sorted[cap - 1] : 0;
@@ -124,21 +121,30 @@ SafeBound safe_bound(const ProofProblem& problem, const Evidence& evidence) {
   return out;
 }
 
-double safe_value(const ProofProblem& problem, const std::vector<int>& columns,
-                  const std::vector<double>& b) {
-  const std::size_t m = columns.size();
+Fit fit(const ProofProblem& problem, const std::vector<int>& columns) {
+  const Index m = static_cast<Index>(columns.size());
+  Fit out{std::vector<double>(m), std::numeric_limits<double>::infinity()};
+  Square a;
+  a.resize(m);
+  for (Index i = 0; i < m; ++i) {
+    for (Index j = i; j < m; ++j) a.row(i)[j] = problem.g.row(columns[i])[columns[j]];
+    out.b[i] = problem.c[columns[i]];
+  }
+  if (!factorise(a)) return out;
+  solve_factored(a, out.b.data(), out.b.data());
   Sum total;
   total.add(1, problem.half_yy);
   double off = 0;
-  for (std::size_t i = 0; i < m; ++i) {
+  for (Index i = 0; i < m; ++i) {
     Sum product;
-    for (std::size_t j = 0; j < m; ++j) product.add(problem.g.row(columns[i])[columns[j]], b[j]);
-    total.add(-b[i], problem.c[columns[i]]);
-    total.add(0.5 * b[i], product.value());
+    for (Index j = 0; j < m; ++j) product.add(problem.g.row(columns[i])[columns[j]], out.b[j]);
+    total.add(-out.b[i], problem.c[columns[i]]);
+    total.add(0.5 * out.b[i], product.value());
     total.add(1, problem.price[columns[i]]);
-    off += std::fabs(b[i]) * product.error();
+    off += std::fabs(out.b[i]) * product.error();
   }
-  return total.value() + total.error() + off;
+  out.value = total.value() + total.error() + off;
+  return out;
 }
 
 }  // namespace ellzero

@@ -55,8 +55,12 @@ bool is_semidefinite(const ProofProblem& problem, const Evidence& evidence, Squa
 // The bound, given that G - D is positive semidefinite.
 SafeBound safe_bound(const ProofProblem& problem, const Evidence& evidence);
 
-// An upper bound on the value at b, that vanishes but on the columns.
-double safe_value(const ProofProblem& problem, const std::vector<int>& columns,
-                  const std::vector<double>& b);
+// Coefficients of some columns, the others zero, and an upper bound on their value: infinity if the
+// columns depend on each other. The least squares need not be exact for that to hold.
+struct Fit {
+  std::vector<double> b;
+  double value;
+};
+Fit fit(const ProofProblem& problem, const std::vector<int>& columns);
 
 }  // namespace ellzero

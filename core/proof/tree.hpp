@@ -33,8 +33,7 @@ struct ProofSettings {
   Index max_nodes = -1;           // to look at; -1 for no limit
   Index max_open = 100000;        // in memory, beyond which it goes depth first
   double record_bytes = 256e6;    // what the record may take
-  double barrier = 0.05;          // the barrier's weight, as a share of what is to be gained
-  Index branching = 0;
+  double barrier = 0.2;           // the barrier's weight, as a share of what is to be gained
 };
 
 // One bound that was used, on the columns that were in and free at the time, and what it fixed.
@@ -111,14 +110,11 @@ class ProofTree {
           continue;
         }
         ++out_.nodes;
-        current_ = node.get();
         process(*node);
-        current_ = nullptr;
       }
     } catch (const Interrupted&) {
       out_.interrupted = true;
     }
-    if (current_) count_open(*current_);
     for (const auto& entry : open_) count_open(*entry.second);
     out_.open = static_cast<Index>(open_.size());
     out_.bound = least_;
@@ -446,19 +442,9 @@ class ProofTree {
 
   // Whether a support is better than the incumbent; then it takes its place.
   void try_support(std::vector<int> support) {
-    const Index k = static_cast<Index>(support.size());
-    if (k > problem_.cap || k == 0) return;
+    if (static_cast<Index>(support.size()) > problem_.cap) return;
     std::sort(support.begin(), support.end());
-    Square a;
-    a.resize(k);
-    std::vector<double> b(k);
-    for (Index i = 0; i < k; ++i) {
-      for (Index j = i; j < k; ++j) a.row(i)[j] = problem_.g.row(support[i])[support[j]];
-      b[i] = problem_.c[support[i]];
-    }
-    if (!factorise(a)) return;
-    solve_factored(a, b.data(), b.data());
-    const double value = safe_value(problem_, support, b);
+    const double value = fit(problem_, support).value;
     if (value < out_.objective - 0.25 * settings_.tolerance) {
       out_.objective = value;
       out_.support = std::move(support);
@@ -492,15 +478,15 @@ class ProofTree {
       if (!reduce(node, free)) return give_up(node);
       if (free.cap == 0 || m == 0 || free.cap >= m) {
         if (finish(node, free)) return;
-        if (m == 0) return give_up(node);
+        if (free.cap == 0 || m == 0) return give_up(node);
       }
       if (inherited && round_of == 0) {
         std::vector<double> b(m, 0.0);
         if (descend(free, at.d, at.nu, b, target()) >= target() &&
             make_evidence(node, at.d, b, evidence, safe) && safe.value >= target()) {
           node.bound = std::max(node.bound, safe.value);
+          add_step(node, evidence, {}, {});
           if (!holds_incumbent(node)) {
-            add_step(node, evidence, {}, {});
             close(node, &safe);
             return;
           }
@@ -521,7 +507,7 @@ class ProofTree {
           }
         } else {
           const double mu = unit * std::max(far, least);
-          computed = relaxation_.improve(free, at, wanted, mu, 12);
+          computed = relaxation_.improve(free, at, wanted, mu, kSteps);
           if (computed && relaxation_.value < wanted &&
               wanted - relaxation_.value < 0.15 * far) {  // near: look more closely
             computed = relaxation_.improve(
@@ -546,7 +532,7 @@ class ProofTree {
         close(node, &safe);
         return;
       }
-      divide(node, at, choose(node, free, at));
+      divide(node, at, choose(free));
       return;
     }
   }
@@ -578,23 +564,17 @@ class ProofTree {
     return false;
   }
 
-  Index choose(const Node& node, const FreeProblem& free, const RelaxationPoint& at) const {
+  // The column whose relaxed coefficient explains most by itself. Of the rules tried (the share
+  // nearest to a half, t nearest to the price, the cost of removal) it needs the fewest nodes by
+  // far: put in, such a column no longer keeps D small, and left out it costs most.
+  Index choose(const FreeProblem& free) const {
     Index best = 0;
     double most = -1;
-    for (std::size_t i = 0; i < node.free.size(); ++i) {
-      const double z = relaxation_.share[i];
-      double score = 0;
-      switch (settings_.branching) {
-        case 0: score = std::min(z, 1 - z) + 1e-6 * relaxation_.t[i]; break;
-        case 1: score = z * (1 - z) * at.d[i] * relaxation_.x[i] * relaxation_.x[i]; break;
-        case 2: score = z < 1 ? at.d[i] * relaxation_.x[i] * relaxation_.x[i] : 1e-9 * relaxation_.t[i]; break;
-        case 3: score = std::fabs(relaxation_.x[i]); break;
-        case 4: score = z < 0.999 ? z : 1e-9 * z; break;
-        default: score = std::min(z, 1 - z) * free.g.row(i)[i] * relaxation_.x[i] * relaxation_.x[i];
-      }
+    for (Index i = 0; i < free.size(); ++i) {
+      const double score = free.g.row(i)[i] * relaxation_.x[i] * relaxation_.x[i];
       if (score > most) {
         most = score;
-        best = static_cast<Index>(i);
+        best = i;
       }
     }
     return best;
@@ -645,6 +625,7 @@ class ProofTree {
   }
 
   static constexpr int kSweeps = 64;
+  static constexpr Index kSteps = 3;  // of Newton's method at a node, from its parent's point
 
   const ProofProblem& problem_;
   ProofSettings settings_;
@@ -652,7 +633,6 @@ class ProofTree {
   Relaxation relaxation_;
   std::map<Key, std::unique_ptr<Node>> open_;
   std::vector<Key> newest_;
-  const Node* current_ = nullptr;
   Index next_id_ = 0;
   double least_ = 0;  // bound on all that is done with
   double begin_ = 0;

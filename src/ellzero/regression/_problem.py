@@ -36,6 +36,8 @@ class Problem(NamedTuple):
     forced: NDArray[np.int64]  # columns that are in every support
     names: Any  # of the columns; None if they have none
     progress: Callable[[int], None] | None
+    ridge: float = 0.0
+    intercept: bool = True
 
     @property
     def forced_mask(self) -> NDArray[np.bool_] | None:
@@ -69,7 +71,9 @@ def make_problem(
     """
     threads = thread_count()
     design = make_design(X, y, sample_weight, fit_intercept, threads)
-    return make_problem_on(design, to_float("ridge", ridge), forced, names, progress, threads, 4)
+    tau = to_float("ridge", ridge)
+    problem = make_problem_on(design, tau, forced, names, progress, threads, 4)
+    return problem._replace(intercept=fit_intercept)
 
 
 def make_problem_on(
@@ -89,7 +93,7 @@ def make_problem_on(
         if left_out.size:
             column = column_name(left_out[0], names)
             warnings.warn(DependentColumnWarning("always_include", column), stacklevel=stacklevel)
-    return Problem(engine, design, forced, names, progress)
+    return Problem(engine, design, forced, names, progress, ridge)
 
 
 def largest_size(
