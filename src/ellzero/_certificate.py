@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ellzero.proof._record import Record
 
 __all__ = ["Certificate"]
 
@@ -13,8 +19,9 @@ class Certificate:
 
     Attributes
     ----------
-    kind : {"swaps", "flips", "stopped"}
-        How far the search went. "swaps": no insertion, removal or swap of a variable improves the
+    kind : {"swaps", "flips", "stopped", "proof", "gap"}
+        How far the search went. "proof": to the end, nothing better exists. "gap": as far as its
+        time, or the columns, allowed; see ``bound``. Without a proof asked for, "swaps": no insertion, removal or swap of a variable improves the
         model at its price or, where it has none, no swap does at its size. "flips": no insertion or
         removal does; swaps were not tried. "stopped": ``max_size`` kept the search from a larger
         model that is better.
@@ -23,13 +30,25 @@ class Certificate:
     choice : str
         How the price or the size was chosen, in words; empty if it was given.
     proved : bool
-        Whether nothing better exists. False for every search.
+        Whether nothing is better by more than ``tolerance``. False for every search.
     objective : float or None
         The value that was optimised. Of :class:`ellzero.L0Regressor` and
         :class:`ellzero.L0RegressorCV`: ``objective_``, which is minimised. Of
         :func:`ellzero.marginal_map`: ``log_posterior``, which is maximised.
     bound : float or None
         The value that no model can be better than; None if no such value is known.
+    tolerance : float or None
+        What a proof leaves open, in the units of the objective: the gap that was allowed, and at
+        least what rounding can do. None if no proof was asked for, as all that follows.
+    nodes : int
+        Parts that the supports were divided into for the proof.
+    seconds : float or None
+        What it took; certificates that differ in nothing else are equal.
+    always_in, always_out : tuple of int
+        Columns that are in, or in none, of all supports whose objective is at most ``objective +
+        tolerance``. Known without a whole proof as well.
+    sizes_certified : tuple of int
+        The sizes whose best support is proved.
 
     Examples
     --------
@@ -49,6 +68,13 @@ class Certificate:
     proved: bool = False
     objective: float | None = None
     bound: float | None = None
+    tolerance: float | None = None
+    nodes: int = 0
+    seconds: float | None = field(default=None, compare=False)
+    always_in: tuple[int, ...] = ()
+    always_out: tuple[int, ...] = ()
+    sizes_certified: tuple[int, ...] = ()
+    record: Record | None = field(default=None, compare=False, repr=False)
 
     @property
     def gap(self) -> float | None:
@@ -77,7 +103,34 @@ class Certificate:
         """
         text = str(self)
         text = f"{text[:1].upper()}{text[1:]}."
+        if self.kind == "gap":
+            return f"{text} So it is not proved."
         return text if self.proved else f"{text} It is a search, not a proof."
+
+    def save(self, path: str | Path) -> None:
+        """Save the proof, or what there is of one, so that others can check it.
+
+        Parameters
+        ----------
+        path : str or pathlib.Path
+            The file: JSON that ``ellzero verify`` reads.
+
+        Examples
+        --------
+        >>> from ellzero import Certificate
+        >>> Certificate("flips", "no insertion or removal improves it").save("certificate.json")
+        Traceback (most recent call last):
+            ...
+        ValueError: Only a proof can be saved: ask for one with solver="exact" or Frontier.certify.
+        """
+        if self.record is None:
+            raise ValueError(
+                'Only a proof can be saved: ask for one with solver="exact" or Frontier.certify.'
+            )
+        if not self.record.complete:
+            raise ValueError("The tree of the proof was too large to be kept, so it can't be saved.")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(self.record.content(), file, separators=(",", ":"))
 
     @classmethod
     def of_search(
@@ -166,6 +219,8 @@ class Certificate:
 
     def with_objective(self, objective: float) -> Certificate:
         """Return the same with the value that was optimised."""
+        if self.tolerance is not None:
+            return replace(self, objective=objective)
         # Every fit passes here: dataclasses.replace would take three times as long.
         return Certificate(
             self.kind, self.statement, self.choice, self.proved, objective, self.bound

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -23,6 +22,7 @@ _ROUNDING = 2e-11
 # For columns that depend on each other, so that there is a bound: a share of their norm.
 _LEAST_RIDGE = 2.0**-37
 _RECORD_BYTES = 256e6
+_MOST_DEPENDENT = 10
 _BARRIER = 0.2
 MAX_NODES_IN_MEMORY = 100_000
 
@@ -46,13 +46,20 @@ class Prover:
     """Proofs about one problem, which share what is known of its columns."""
 
     def __init__(self, problem: Problem) -> None:
-        self.statistics = gather(problem)
+        known = self.statistics = gather(problem)
         self.record = Record(self.statistics)
         p = len(self.statistics.c)
         aside = {*self.statistics.dead.tolist(), *(j for j, _ in self.statistics.copies)}
         left = np.setdiff1d(np.arange(p), self.statistics.forced)
         self._free = np.array([j for j in left.tolist() if j not in aside], dtype=np.int64)
+        # Nearly everything depends on something else: whatever is left out, the rest fits y.
+        self.unbounded = known.added > 0 and self._corank() > _MOST_DEPENDENT
         self._in_doubt = {i for pair in self.statistics.copies for i in pair}
+
+    def _corank(self) -> int:
+        """Return how many columns depend on the others, to within rounding."""
+        gram = self.statistics.gram[np.ix_(self._free, self._free)]
+        return int(np.count_nonzero(np.linalg.eigvalsh(gram) < 2 * self.statistics.added))
 
     def prove(
         self,
@@ -242,7 +249,3 @@ def _copies(
             first[key] = j
     return pairs
 
-
-def remaining(deadline: float) -> float:
-    """Return the seconds left until a time on the clock of ``time.perf_counter``."""
-    return max(0.0, deadline - time.perf_counter())

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero._certificate import Certificate
 from ellzero._columns import column_name
 from ellzero._sklearn import Interval, StrOptions, check_parameters
+from ellzero.proof._certify import Certifier, line_printer
 from ellzero.regression._criteria import CRITERIA, information_criterion
 from ellzero.regression._frontier_model import FrontierModel
 from ellzero.regression._growth import GrowingFrontier
@@ -75,7 +77,11 @@ class Frontier:
         before.
     feature_names : ndarray of str, or None
         The names of the columns of X, if it had names that are all strings.
+    last_certificate : Certificate or None
+        What :meth:`certify` found when it was called last, also if it was interrupted.
     """
+
+    last_certificate: Certificate | None = None
 
     def __init__(self, growing: GrowingFrontier, rescaling: float = 1.0) -> None:
         self._lock = threading.RLock()
@@ -301,6 +307,98 @@ class Frontier:
             growing.cover(to_float("lam", lam), self._n_columns)
         self._read()
         return self
+
+    @_one_at_a_time
+    def certify(
+        self,
+        *,
+        size: int | None = None,
+        lam: float | None = None,
+        max_size: int | None = None,
+        gap: float = 0.0,
+        time_limit: float = 60.0,
+        verbose: int = 0,
+    ) -> Certificate:
+        """Prove that nothing better exists, or say how much better it could be.
+
+        Give just one of the first three arguments. What the proof finds that is better takes its
+        place on the frontier.
+
+        Parameters
+        ----------
+        size : int
+            Certify the model of this size.
+        lam : float
+            Certify the solution at this price, among supports of any size; the frontier grows until
+            it is known.
+        max_size : int
+            Certify the models of all sizes up to this one.
+        gap : float, default=0.0
+            The share of the objective that a better support may be better by.
+        time_limit : float, default=60.0
+            In seconds; then what is known so far is returned. Ended otherwise, the answer is the
+            same whenever it is asked for.
+        verbose : int, default=0
+            If positive, report on standard error how long work is getting on.
+
+        Returns
+        -------
+        Certificate
+            Its ``objective`` and ``bound`` are energies if a size was asked for, and those of
+            ``max_size`` if all sizes were. Interrupted, the frontier has kept what was found, and
+            ``last_certificate`` says what was known.
+
+        Examples
+        --------
+        >>> from ellzero import l0_frontier
+        >>> from ellzero.datasets import make_collinear
+        >>> X, y, beta = make_collinear(300, 20, random_state=0)
+        >>> frontier = l0_frontier(X, y)
+        >>> certificate = frontier.certify(size=3)
+        >>> certificate.proved, certificate.sizes_certified
+        (True, (3,))
+        """
+        if sum(argument is not None for argument in (size, lam, max_size)) != 1:
+            raise ValueError("certify takes just one of size, lam and max_size.")
+        growing = self._with_data()
+        many = Interval(Integral, 0, None, closed="left")
+        check_parameters(
+            "Frontier.certify",
+            {
+                "max_size": [many, None],
+                "lam": [_PRICE, None],
+                "gap": [_PRICE],
+                "time_limit": [_PRICE],
+                "verbose": ["verbose"],
+            },
+            max_size=max_size,
+            lam=lam,
+            gap=gap,
+            time_limit=time_limit,
+            verbose=verbose,
+        )
+        if lam is not None:
+            growing.cover(to_float("lam", lam), self._n_columns)
+            self._read()
+        elif max_size is not None and max_size > self.sizes[-1]:
+            self.grow(max_size)
+        if size is not None:
+            self._place(size)
+        certifier = Certifier(
+            growing,
+            gap=to_float("gap", gap),
+            time_limit=to_float("time_limit", time_limit),
+            report=line_printer("Frontier.certify", verbose),
+        )
+        try:
+            if lam is not None:
+                return certifier.at_price(to_float("lam", lam), self._n_columns)
+            if size is not None:
+                return certifier.at_size(int(size))
+            return certifier.of_all_sizes(min(int(max_size or 0), int(self.sizes[-1])))
+        finally:
+            self.last_certificate = certifier.certificate
+            self._read()
 
     @_one_at_a_time
     def neighbours(

@@ -64,6 +64,7 @@ class GrowingFrontier:
         self.problem = problem
         self.core = _core.Frontier(problem.engine, problem.forced_mask, swaps)
         self._hull: Hull | None = None
+        self._offered: dict[int, NDArray[np.int64]] = {}  # better than what the table has
         self.last = 0
         self._look()
 
@@ -116,15 +117,75 @@ class GrowingFrontier:
     def solutions(self) -> Solutions:
         """Return the coefficients of every model, refined."""
         found = self.core.solutions()
-        return Solutions(**{name: getattr(found, name) for name in Solutions._fields})
+        table = Solutions(**{name: getattr(found, name) for name in Solutions._fields})
+        return self._with_offered(table) if self._offered else table
+
+    def offer(self, support: NDArray[np.int64]) -> bool:
+        """Take a support that is better than the one known of its size; say whether it is."""
+        place = support.size - self.last - 1 + len(self._energies)
+        if not 0 <= place < len(self._energies):
+            return False
+        engine = self.problem.engine
+        engine.start_at(support)
+        if engine.members.size < support.size or not (
+            engine.energy < self._energies[place] - self.problem.least_gain
+        ):
+            return False
+        self._offered[support.size] = np.sort(support)
+        self._look()
+        return True
+
+    @property
+    def first(self) -> int:
+        """The least size: that of the columns that are always in."""
+        return self.last + 1 - len(self._energies)
+
+    def model(self, size: int) -> tuple[NDArray[np.int64], float]:
+        """Return the support of a size, sorted, and its energy, refined."""
+        self.visit(size)
+        found = self.problem.engine.solution()
+        return found.support, 0.5 * found.rss + found.ridge_energy
+
+    def visit(self, size: int) -> None:
+        """Move the engine to the model of a size."""
+        if size in self._offered:
+            self.problem.engine.start_at(self._offered[size])
+        else:
+            self.core.visit(size)
+
+    def _with_offered(self, table: Solutions) -> Solutions:
+        """Put the coefficients of supports that were offered in their places."""
+        per_column = ("support", "beta", "removal_cost", "inverse_scale", "mean")
+        rss, ridge_energy = table.rss.copy(), table.ridge_energy.copy()
+        models = []
+        for place in range(len(rss)):
+            part = table.part(place)
+            size = part.stop - part.start
+            if size not in self._offered:
+                models.append([getattr(table, name)[part] for name in per_column])
+                continue
+            self.visit(size)
+            found = self.problem.engine.solution()
+            models.append([getattr(found, name) for name in per_column])
+            rss[place], ridge_energy[place] = found.rss, found.ridge_energy
+        joined = [np.concatenate(parts) for parts in zip(*models, strict=True)]
+        return Solutions(table.begins, *joined, rss, ridge_energy)
 
     def _look(self) -> None:
         models = self.core.models()
-        support = models[-1].support
+        energies = np.array([model.energy for model in models])
+        for size, better in list(self._offered.items()):
+            place = size - models[0].support.size
+            self.problem.engine.start_at(better)
+            if self.problem.engine.energy < energies[place] - self.problem.least_gain:
+                energies[place] = self.problem.engine.energy
+            else:
+                del self._offered[size]
+        support = self._offered.get(models[-1].support.size, models[-1].support)
         self.problem.engine.move_to(support)
         gains = self.problem.engine.insertion_gains()
         self.next_column = int(gains.argmax())
         self.next_gain = max(0.0, float(gains[self.next_column]))
         self.last = support.size
-        self._energies = np.array([model.energy for model in models])
+        self._energies = energies
         self._hull = None

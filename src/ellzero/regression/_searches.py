@@ -47,7 +47,7 @@ def settle_at(frontier: GrowingFrontier, lam: float, max_size: int) -> Search:
     """Move the engine to the solution at ``lam`` of a frontier that was grown to cover it."""
     problem, hull = frontier.problem, frontier.hull
     size, n_iter = hull.size_at(lam), frontier.core.tried
-    frontier.core.visit(size)
+    frontier.visit(size)
     if lam >= hull.end:
         return Search(lam, n_iter, _certify(problem, swaps=True))
     rise = frontier.last + 1 - size
@@ -79,7 +79,7 @@ def search_size(problem: Problem, size: int) -> Search:
     frontier.grow(min(problem.design.columns, size + MARGIN))
     if size > frontier.last:
         raise ValueError(f"size={size}, but only {frontier.last} columns are linearly independent.")
-    frontier.core.visit(size)
+    frontier.visit(size)
     interval = frontier.hull.interval(size)
     lam = math.nan if interval is None else middle(*interval)
     certificate = _certify_size(problem).with_size(size)

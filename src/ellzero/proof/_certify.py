@@ -1,0 +1,257 @@
+"""From a frontier to a certificate: what is proved about its models, and in which words."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable
+
+from ellzero._certificate import Certificate
+from ellzero.proof._prove import Proved, Prover
+from ellzero.regression._growth import GrowingFrontier
+
+__all__ = ["Certifier", "line_printer"]
+
+# Beyond so many columns the products of all with all take too long.
+MAX_COLUMNS = 1200
+# Supports that are enumerated where no bound can be had.
+_ENUMERATED = 200_000
+
+
+class Certifier:
+    """Proofs about the models of a frontier, which takes what they find that is better.
+
+    Parameters
+    ----------
+    growing : GrowingFrontier
+        The models, grown as far as they are wanted.
+    gap : float
+        The share of the objective that a better support may be better by.
+    time_limit : float
+        In seconds, for all that is asked of it.
+    report : callable, default=None
+        Called with a line of text about how far it has got, at most once a second.
+    """
+
+    def __init__(
+        self,
+        growing: GrowingFrontier,
+        *,
+        gap: float,
+        time_limit: float,
+        report: Callable[[str], None] | None = None,
+    ) -> None:
+        self._growing, self._gap, self._report = growing, gap, report
+        self._begin = time.perf_counter()
+        self._limit = time_limit
+        self._nodes = 0
+        self._said = self._begin
+        self.certificate: Certificate | None = None  # also if it was interrupted
+        forced = growing.model(growing.first)[0]
+        problem = growing.problem._replace(forced=forced)
+        self._small = problem.design.columns <= MAX_COLUMNS
+        self._prover = Prover(problem) if self._small else None
+
+    def at_price(self, lam: float, max_size: int) -> Certificate:
+        """Certify the solution at a price among supports of up to ``max_size`` columns."""
+        size = self._growing.hull.size_at(lam)
+        if self._prover is None:
+            return self._say_too_many()
+        if self._prover.unbounded:
+            return self._enumerate(lam)
+        try:
+            found = self._prove(size, lam, max_size)
+        except KeyboardInterrupt as stop:
+            self._keep(stop, lambda known: self._certify_price(known, lam))
+            raise
+        self.certificate = self._certify_price(found, lam)
+        return self.certificate
+
+    def at_size(self, size: int) -> Certificate:
+        """Certify the model of a size."""
+        if self._prover is None:
+            return self._say_too_many()
+        try:
+            found = self._prove(size, 0.0, size)
+        except KeyboardInterrupt as stop:
+            self._keep(stop, lambda known: self._certify_size(known, size))
+            raise
+        self.certificate = self._certify_size(found, size)
+        return self.certificate
+
+    def of_all_sizes(self, max_size: int) -> Certificate:
+        """Certify the models of all sizes up to one; objective and bound are those of the last."""
+        if self._prover is None:
+            return self._say_too_many()
+        last: Proved | None = None
+        certified: list[int] = []
+        for size in range(self._growing.first, max_size + 1):
+            try:
+                last = self._prove(size, 0.0, size)
+            except KeyboardInterrupt as stop:
+                self._keep(
+                    stop, lambda known: self._certify_sizes(known, certified, max_size)
+                )
+                raise
+            if last.proved:
+                certified.append(size)
+        assert last is not None
+        self.certificate = self._certify_sizes(last, certified, max_size)
+        return self.certificate
+
+    def _prove(self, size: int, lam: float, cap: int, seconds: float = math.inf) -> Proved:
+        assert self._prover is not None
+        support, energy = self._growing.model(size)
+        try:
+            found = self._prover.prove(
+                support,
+                energy,
+                lam=lam,
+                cap=cap,
+                gap=self._gap,
+                seconds=min(seconds, max(0.0, self._limit - self._seconds)),
+                progress=None if self._report is None else self._progress,
+            )
+        except KeyboardInterrupt as stop:
+            self._take(stop.args[0])
+            raise
+        return self._take(found)
+
+    def _take(self, found: Proved) -> Proved:
+        self._nodes += found.nodes
+        self._growing.offer(found.support)
+        return found
+
+    def _keep(
+        self, stop: KeyboardInterrupt, certify: Callable[[Proved], Certificate]
+    ) -> None:
+        """Note what is known at an interruption, which goes on as everywhere."""
+        self.certificate = certify(stop.args[0])
+        stop.args = ()
+
+    @property
+    def _seconds(self) -> float:
+        return time.perf_counter() - self._begin
+
+    def _progress(self, nodes: int, bound: float, objective: float) -> None:
+        now = time.perf_counter()
+        if self._report is not None and now - self._said >= 1:
+            self._said = now
+            gap = (objective - max(bound, 0.0)) / objective if objective > 0 else 0.0
+            self._report(f"{self._nodes + nodes} nodes, gap {gap:.2%} after {self._seconds:.0f} s")
+
+    def _certify_price(self, found: Proved, lam: float) -> Certificate:
+        sizes = (int(found.support.size),) if found.proved else ()
+        return self._certify(found, "no support is better", sizes)
+
+    def _certify_size(self, found: Proved, size: int) -> Certificate:
+        words = f"no support of {size} variables is better"
+        return self._certify(found, words, (size,) if found.proved else ())
+
+    def _certify_sizes(self, last: Proved, certified: list[int], max_size: int) -> Certificate:
+        wanted = max_size + 1 - self._growing.first
+        whole = last._replace(
+            proved=len(certified) == wanted, always_in=(), always_out=()
+        )
+        words = f"no support of up to {max_size} variables is better than the best of its size"
+        return self._certify(whole, words, tuple(certified))
+
+    def _certify(self, found: Proved, words: str, sizes: tuple[int, ...]) -> Certificate:
+        assert self._prover is not None
+        known = self._prover.statistics
+        seconds = self._seconds
+        bound = max(found.bound, 0.0)  # which no energy is below
+        share = (found.objective - bound) / found.objective if found.objective > 0 else 0.0
+        if found.proved:
+            allowed = f" by more than {self._gap:g} of the objective" if self._gap else ""
+            statement = f"{words}{allowed}: proved with {self._nodes} nodes"
+        else:
+            why = (
+                f"stopped after {seconds:.3g} s"
+                if seconds >= self._limit
+                else "columns depend on each other too nearly for more"
+            )
+            by = f" by more than {share:.2%}" if bound > 0 else ""
+            statement = f"{words}{by}: {why}" if by else f"no bound is known: {why}"
+            if sizes:
+                statement += f"; proved for {_spans(sizes)} variables"
+        if known.added:
+            statement += f" (with a ridge of {known.added:.2g}, as columns depend on each other)"
+        return Certificate(
+            "proof" if found.proved else "gap",
+            statement,
+            proved=found.proved,
+            objective=found.objective,
+            bound=bound if bound > 0 or found.proved else None,
+            tolerance=found.tolerance,
+            nodes=self._nodes,
+            seconds=seconds,
+            always_in=found.always_in,
+            always_out=found.always_out,
+            sizes_certified=sizes,
+            record=self._prover.record,
+        )
+
+    def _enumerate(self, lam: float) -> Certificate:
+        """Certify sizes one by one where there is no bound, as far as there are few supports."""
+        assert self._prover is not None
+        growing, p = self._growing, self._growing.problem.design.columns
+        certified: list[int] = []
+        size = growing.hull.size_at(lam)
+        for k in range(growing.first, growing.last + 1):
+            many = math.comb(p - growing.first, k - growing.first) > _ENUMERATED
+            if (many and k > growing.first + 1) or self._seconds >= self._limit:
+                break
+            if not self._prove(k, 0.0, k).proved:
+                break
+            certified.append(k)
+        support, energy = growing.model(size)
+        n_priced = support.size - growing.first
+        statement = (
+            "no bound is known at a price: there are no fewer columns than rows and no ridge, so "
+            "that every y is fitted"
+        )
+        if certified:
+            statement += f"; proved for {_spans(tuple(certified))} variables"
+        self.certificate = Certificate(
+            "gap",
+            statement,
+            objective=energy + (lam * n_priced if n_priced else 0.0),
+            tolerance=0.0,
+            nodes=self._nodes,
+            seconds=self._seconds,
+            sizes_certified=tuple(certified),
+            record=self._prover.record,
+        )
+        return self.certificate
+
+    def _say_too_many(self) -> Certificate:
+        p = self._growing.problem.design.columns
+        self.certificate = Certificate(
+            "gap",
+            f"no bound is known: with {p} columns, more than {MAX_COLUMNS}, it would take too long",
+            tolerance=0.0,
+            seconds=self._seconds,
+        )
+        return self.certificate
+
+
+def _spans(sizes: tuple[int, ...]) -> str:
+    """Return '0 to 3 and 5'."""
+    parts: list[list[int]] = []
+    for size in sizes:
+        if parts and size == parts[-1][1] + 1:
+            parts[-1][1] = size
+        else:
+            parts.append([size, size])
+    words = [f"{a} to {b}" if b > a else f"{a}" for a, b in parts]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def line_printer(who: str, verbose: int) -> Callable[[str], None] | None:
+    """Return what prints lines of progress on standard error; None if nobody is listening."""
+    if not verbose:
+        return None
+    return lambda line: print(f"[{who}] {line}", file=sys.stderr)
+
