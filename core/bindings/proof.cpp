@@ -37,8 +37,7 @@ class PythonProof {
   // What it found is there also if it was interrupted.
   void run(const Vector<Index>& in, const Vector<Index>& free, const Vector<Index>& support,
            double objective, double tolerance, double gap, double seconds, Index max_nodes,
-           Index max_open, double record_bytes, double barrier,
-           const nb::object& progress) {
+           Index max_open, double record_bytes, double barrier, const nb::object& progress) {
     const Index p = problem_.columns();
     ProofSettings settings;
     settings.objective = objective;

@@ -15,7 +15,8 @@
 // cap nu + sum of max(0, w_i - nu).
 //
 // A barrier makes it smooth: + mu [log det Q + sum log d_i (+ log nu)], and for max(0, a) the
-// least s - mu log s - mu log(s - a). Newton's step, with W = Q^-1, x = W (c - v) and e = dv - x dd,
+// least s - mu log s - mu log(s - a). Newton's step, with W = Q^-1, x = W (c - v) and e = dv - x
+// dd,
 //
 //   [ W + A      K     ] [ e  ]   [ g_v         ]
 //   [   K    mu W.W + C ] [ dd ] = [ g_d + x g_v ]
@@ -52,7 +53,7 @@ struct RelaxationPoint {
 
 class Relaxation {
  public:
-  std::vector<double> x;  // u, the relaxed coefficients
+  std::vector<double> x;      // u, the relaxed coefficients
   std::vector<double> share;  // in [0, 1]: how far in each column is
   double value = -std::numeric_limits<double>::infinity();
 

@@ -116,7 +116,8 @@ SafeBound safe_bound(const ProofProblem& problem, const Evidence& evidence) {
     }
     // In: it pays price - t itself, and cap - 1 are left for the others.
     const double leaves = w[i] >= last ? w[i] : last;
-    out.if_in[i] = out.value + (leaves + price - t[in + i]) - slack - 4 * kUnit * (t[in + i] + price);
+    out.if_in[i] =
+        out.value + (leaves + price - t[in + i]) - slack - 4 * kUnit * (t[in + i] + price);
   }
   return out;
 }

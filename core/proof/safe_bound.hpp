@@ -45,7 +45,7 @@ struct Evidence {
 };
 
 struct SafeBound {
-  double value;             // -infinity if nothing is shown
+  double value;                       // -infinity if nothing is shown
   std::vector<double> if_out, if_in;  // per free column, given that it is out, or in
 };
 

@@ -14,8 +14,8 @@
 
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "base/parallel.hpp"
@@ -30,10 +30,10 @@ struct ProofSettings {
   double tolerance = 0;      // a node is closed if nothing in it is better by more than this,
   double gap = 0;            // or than this share of the objective
   double seconds = 60;
-  Index max_nodes = -1;           // to look at; -1 for no limit
-  Index max_open = 100000;        // in memory, beyond which it goes depth first
-  double record_bytes = 256e6;    // what the record may take
-  double barrier = 0.2;           // the barrier's weight, as a share of what is to be gained
+  Index max_nodes = -1;         // to look at; -1 for no limit
+  Index max_open = 100000;      // in memory, beyond which it goes depth first
+  double record_bytes = 256e6;  // what the record may take
+  double barrier = 0.2;         // the barrier's weight, as a share of what is to be gained
 };
 
 // One bound that was used, on the columns that were in and free at the time, and what it fixed.
@@ -314,8 +314,7 @@ class ProofTree {
     static constexpr double kInside[] = {1e-2, 1e-5, 1e-8}, kShrink[] = {1e-6, 1e-3, 3e-2};
     evidence.d.resize(k + m);
     for (int attempt = 0; attempt < 3; ++attempt) {
-      for (Index i = 0; i < k; ++i)
-        evidence.d[i] = static_cast<float>(least * kInside[attempt]);
+      for (Index i = 0; i < k; ++i) evidence.d[i] = static_cast<float>(least * kInside[attempt]);
       for (Index i = 0; i < m; ++i)
         evidence.d[k + i] = static_cast<float>(d[i] * (1 - kShrink[attempt]));
       if (!is_semidefinite(problem_, evidence, room_)) continue;
@@ -385,8 +384,7 @@ class ProofTree {
     double excluded = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < node.free.size(); ++i) {
       const int j = node.free[i];
-      const bool inside =
-          done && std::binary_search(out_.support.begin(), out_.support.end(), j);
+      const bool inside = done && std::binary_search(out_.support.begin(), out_.support.end(), j);
       if (safe.if_in[i] >= wanted && !inside) {
         fixed_out.push_back(j);
         excluded = std::min(excluded, safe.if_in[i]);
@@ -510,8 +508,8 @@ class ProofTree {
           computed = relaxation_.improve(free, at, wanted, mu, kSteps);
           if (computed && relaxation_.value < wanted &&
               wanted - relaxation_.value < 0.15 * far) {  // near: look more closely
-            computed = relaxation_.improve(
-                free, at, wanted, unit * std::max(wanted - relaxation_.value, least), 8);
+            computed = relaxation_.improve(free, at, wanted,
+                                           unit * std::max(wanted - relaxation_.value, least), 8);
           }
         }
       }

@@ -21,10 +21,10 @@ class Certificate:
     ----------
     kind : {"swaps", "flips", "stopped", "proof", "gap"}
         How far the search went. "proof": to the end, nothing better exists. "gap": as far as its
-        time, or the columns, allowed; see ``bound``. Without a proof asked for, "swaps": no insertion, removal or swap of a variable improves the
-        model at its price or, where it has none, no swap does at its size. "flips": no insertion or
-        removal does; swaps were not tried. "stopped": ``max_size`` kept the search from a larger
-        model that is better.
+        time, or the columns, allowed; see ``bound``. Without a proof asked for, "swaps": no
+        insertion, removal or swap of a variable improves the model at its price or, where it has
+        none, no swap does at its size. "flips": no insertion or removal does; swaps were not
+        tried. "stopped": ``max_size`` kept the search from a larger model that is better.
     statement : str
         The same in words.
     choice : str
@@ -128,7 +128,9 @@ class Certificate:
                 'Only a proof can be saved: ask for one with solver="exact" or Frontier.certify.'
             )
         if not self.record.complete:
-            raise ValueError("The tree of the proof was too large to be kept, so it can't be saved.")
+            raise ValueError(
+                "The tree of the proof was too large to be kept, so it can't be saved."
+            )
         with open(path, "w", encoding="utf-8") as file:
             json.dump(self.record.content(), file, separators=(",", ":"))
 
@@ -217,10 +219,19 @@ class Certificate:
         """Return the same for a model whose size was asked for."""
         return replace(self, choice=f"it is the best model of {size} variables that was found")
 
+    def with_bound(self, bound: float | None) -> Certificate:
+        """Return the same with another value that nothing is better than."""
+        return replace(self, bound=bound)
+
+    def with_limit(self, max_size: int) -> Certificate:
+        """Return the same among models of up to ``max_size`` variables, of which larger pay."""
+        return replace(self, statement=f"{self.statement}, among up to max_size={max_size}")
+
     def with_objective(self, objective: float) -> Certificate:
         """Return the same with the value that was optimised."""
         if self.tolerance is not None:
-            return replace(self, objective=objective)
+            bound = None if self.bound is None else min(self.bound, objective)
+            return replace(self, objective=objective, bound=bound)
         # Every fit passes here: dataclasses.replace would take three times as long.
         return Certificate(
             self.kind, self.statement, self.choice, self.proved, objective, self.bound

@@ -1,4 +1,4 @@
-"""What proofs are held against: all supports, one least squares each, and the bound as it is written.
+"""What proofs are held against: all supports, and the bound as it is written.
 
 The problem, over b with at most ``cap`` entries that are not zero:
 
@@ -52,9 +52,10 @@ def exact_energy(gram, c, half_yy, support):
                 factor = other[k] / row[k]
                 rows[i] = [a - factor * b for a, b in zip(other, row, strict=True)]
     b = [row[-1] / row[k] for k, row in enumerate(rows)]
-    return Fraction(half_yy) - sum(
-        Fraction(float(c[i])) * value for i, value in zip(support, b, strict=True)
-    ) / 2
+    return (
+        Fraction(half_yy)
+        - sum(Fraction(float(c[i])) * value for i, value in zip(support, b, strict=True)) / 2
+    )
 
 
 def best_in(energies, price, cap, inside, free):
@@ -70,14 +71,15 @@ def best_in(energies, price, cap, inside, free):
 
 
 def bound(gram, c, half_yy, price, cap, inside, free, u, d):
-    """The bound of a node; ``u`` and ``d`` by column."""
+    """The bound of a node, in extended precision; ``u`` and ``d`` by column."""
     columns = [*inside, *free]
-    Q = gram[np.ix_(columns, columns)] - np.diag([d[j] for j in columns])
-    assert np.linalg.eigvalsh(Q).min() > -1e-12
-    at = np.array([u[j] for j in columns])
-    v = c[columns] - Q @ at
-    t = v**2 / (2 * np.array([d[j] for j in columns]))
-    value = half_yy - at @ Q @ at / 2
+    wide = np.longdouble
+    at, own = (np.array([some[j] for j in columns], wide) for some in (u, d))
+    Q = np.asarray(gram, wide)[np.ix_(columns, columns)] - np.diag(own)
+    assert np.linalg.eigvalsh(Q.astype(float)).min(initial=0) > -1e-12
+    v = np.asarray(c, wide)[columns] - Q @ at
+    t = v**2 / (2 * own)
+    value = wide(half_yy) - at @ Q @ at / 2
     value += sum(price[j] - t[i] for i, j in enumerate(columns) if j in inside)
     gains = sorted((max(0, t[i] - price[j]) for i, j in enumerate(columns) if j in free))[::-1]
-    return value - sum(gains[: cap - len(inside)])
+    return float(value - sum(gains[: cap - len(inside)]))

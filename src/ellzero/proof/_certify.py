@@ -48,6 +48,7 @@ class Certifier:
         self._nodes = 0
         self._said = self._begin
         self.certificate: Certificate | None = None  # also if it was interrupted
+        self.size_bounds: dict[int, float] = {}  # on the energies of sizes
         forced = growing.model(growing.first)[0]
         problem = growing.problem._replace(forced=forced)
         self._small = problem.design.columns <= MAX_COLUMNS
@@ -56,6 +57,8 @@ class Certifier:
     def at_price(self, lam: float, max_size: int) -> Certificate:
         """Certify the solution at a price among supports of up to ``max_size`` columns."""
         size = self._growing.hull.size_at(lam)
+        if size == self._growing.first:  # nothing pays: nor would it at any price above 1/2 y'y
+            lam = min(lam, 4 * self._growing.problem.design.yy)
         if self._prover is None:
             return self._say_too_many()
         if self._prover.unbounded:
@@ -90,10 +93,9 @@ class Certifier:
             try:
                 last = self._prove(size, 0.0, size)
             except KeyboardInterrupt as stop:
-                self._keep(
-                    stop, lambda known: self._certify_sizes(known, certified, max_size)
-                )
+                self._keep(stop, lambda known: self._certify_sizes(known, certified, max_size))
                 raise
+            self.size_bounds[size] = max(last.bound, 0.0)
             if last.proved:
                 certified.append(size)
         assert last is not None
@@ -103,6 +105,8 @@ class Certifier:
     def _prove(self, size: int, lam: float, cap: int, seconds: float = math.inf) -> Proved:
         assert self._prover is not None
         support, energy = self._growing.model(size)
+        if not self._growing.problem.design.yy > 0:  # nothing is left to explain
+            return Proved(support, 0.0, 0.0, 0.0, True, 0, (), ())
         try:
             found = self._prover.prove(
                 support,
@@ -123,9 +127,7 @@ class Certifier:
         self._growing.offer(found.support)
         return found
 
-    def _keep(
-        self, stop: KeyboardInterrupt, certify: Callable[[Proved], Certificate]
-    ) -> None:
+    def _keep(self, stop: KeyboardInterrupt, certify: Callable[[Proved], Certificate]) -> None:
         """Note what is known at an interruption, which goes on as everywhere."""
         self.certificate = certify(stop.args[0])
         stop.args = ()
@@ -151,9 +153,7 @@ class Certifier:
 
     def _certify_sizes(self, last: Proved, certified: list[int], max_size: int) -> Certificate:
         wanted = max_size + 1 - self._growing.first
-        whole = last._replace(
-            proved=len(certified) == wanted, always_in=(), always_out=()
-        )
+        whole = last._replace(proved=len(certified) == wanted, always_in=(), always_out=())
         words = f"no support of up to {max_size} variables is better than the best of its size"
         return self._certify(whole, words, tuple(certified))
 
@@ -254,4 +254,3 @@ def line_printer(who: str, verbose: int) -> Callable[[str], None] | None:
     if not verbose:
         return None
     return lambda line: print(f"[{who}] {line}", file=sys.stderr)
-

@@ -5,17 +5,17 @@ nonzero entries, the forced columns counted, has
 
     f(b) = 1/2 y'y - c'b + 1/2 b'G b + lam (nonzero entries that are not forced)  <  bound.
 
-The file has a tree. A node is a set I of columns that are in and a set F that are free; the root has
-the forced columns in. Each of its steps gives u and d > 0 on both. If Q = G - D, on both, is
+The file has a tree. A node is a set I of columns that are in and a set F that are free; the root
+has the forced columns in. Each of its steps gives u and d > 0 on both. If Q = G - D, on both, is
 positive semidefinite, then with v = c - Qu and t_i = v_i^2 / (2 d_i) every b of the node has
 
     f(b) >= LB = 1/2 y'y - 1/2 u'Qu + sum over I of (price_i - t_i)
                  - sum of the cap - |I| largest, over F, of max(0, t_i - price_i)
 
 since 1/2 b'Qb >= u'Qb - 1/2 u'Qu, and what is left is minimised over each b_i alone. A step may put
-columns of F in, if leaving any of them out alone makes LB at least ``bound``, and others out. A node
-ends open or closed, if the best LB on the way to it is at least ``bound``; or it is divided: one
-child has a column of F in, the other has it out. So every b is covered, or nothing is proved.
+columns of F in, if leaving any of them out alone makes LB at least ``bound``, and others out. A
+node ends open or closed, if the best LB on the way to it is at least ``bound``; or it is divided:
+one child has a column of F in, the other has it out. So every b is covered, or nothing is proved.
 
 Sums are exact but for their last rounding, and what that does is taken off; with ``exact=True``
 everything is a fraction.
@@ -65,12 +65,15 @@ def read(path: str | Path) -> dict[str, Any]:
 
 def check(content: Mapping[str, Any], *, exact: bool = False) -> Verdict:
     """Check all that a certificate claims; raise CertificateError at the first thing that fails."""
-    problem = _Problem(content["problem"])
     nodes, proved = 0, True
-    for proof in content["proofs"]:
-        _Replay(problem, proof, exact).run()
-        nodes += len(proof["tree"])
-        proved &= bool(proof["claim"]["proved"])
+    try:
+        problem = _Problem(content["problem"])
+        for proof in content["proofs"]:
+            _Replay(problem, proof, exact).run()
+            nodes += len(proof["tree"])
+            proved &= bool(proof["claim"]["proved"])
+    except (KeyError, IndexError, TypeError, OverflowError) as error:
+        raise CertificateError(f"Something is missing or out of place: {error!r}.") from error
     return Verdict(len(content["proofs"]), nodes, proved)
 
 
@@ -192,7 +195,11 @@ class _Replay:
             else:
                 inside, left, best = ends[int(node["parent"])]
                 column = int(node["column"])
-                state = (inside | {column} if node["inside"] else set(inside), left - {column}, best)
+                state = (
+                    inside | {column} if node["inside"] else set(inside),
+                    left - {column},
+                    best,
+                )
             ends[place] = self._follow(place, node, *state)
             self._check_children(place, node, ends[place][1], [nodes[i] for i in children[place]])
 
@@ -280,7 +287,11 @@ class _Replay:
         d = decode(step["d"], "f4")
         if len(set(columns)) != len(columns) or set(columns) != inside | free:
             raise CertificateError(f"A bound of node {place} is not on its columns.")
-        if len(u) != len(columns) or len(d) != len(columns) or len(decode(step["u_in"], "f8")) != n_in:
+        if (
+            len(u) != len(columns)
+            or len(d) != len(columns)
+            or len(decode(step["u_in"], "f8")) != n_in
+        ):
             raise CertificateError(f"A bound of node {place} has not one u and d per column.")
         if not (np.isfinite(u).all() and np.isfinite(d).all() and (d > 0).all()):
             raise CertificateError(f"Node {place}: some d are not positive, or not finite.")
@@ -308,7 +319,7 @@ class _Replay:
                 slack += abs(u[i] * v)
             if column in inside:
                 parts += [number(self.price[column]), -t[column]]
-        total = sum(parts, Fraction(0)) if self.exact else math.fsum(parts)
+        total: Any = sum(parts, Fraction(0)) if self.exact else math.fsum(parts)
         prices = {i: number(self.price[i]) for i in free}
         w = {i: max(number(0), t[i] - prices[i]) for i in free}
         order = sorted(w.values(), reverse=True)
@@ -322,9 +333,7 @@ class _Replay:
         last = order[cap - 1] if cap else number(0)
         if_out = {i: value + max(number(0), w[i] - after) - pad for i in free}
         rest = {i: number(0 if self.exact else 8 * _UNIT) * (t[i] + prices[i]) for i in free}
-        if_in = {
-            i: value + (max(w[i], last) + prices[i] - t[i]) - rest[i] - pad for i in free
-        }
+        if_in = {i: value + (max(w[i], last) + prices[i] - t[i]) - rest[i] - pad for i in free}
         if not cap:
             if_in = dict.fromkeys(free, math.inf)
         return _Bounds(value, if_out, if_in)

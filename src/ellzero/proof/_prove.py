@@ -193,8 +193,8 @@ def gather(problem: Problem) -> Statistics:
     c = np.ldexp(design.zy, exponent)
     dead = np.flatnonzero((design.inverse_scale == 0) & (c == 0) & ~gram.any(axis=1))
     dead = np.setdiff1d(dead, problem.forced)
+    copies = _copies(gram, c, problem.forced, dead, problem.ridge)
     gram[np.diag_indices(p)] += problem.ridge
-    copies = _copies(gram, c, problem.forced, dead)
     added = 0.0
     live = np.setdiff1d(np.arange(p), [*dead, *(j for j, _ in copies)]).astype(np.int64)
     if not _is_regular(gram[np.ix_(live, live)]):
@@ -232,20 +232,31 @@ def _copies(
     c: NDArray[np.float64],
     forced: NDArray[np.int64],
     dead: NDArray[np.int64],
+    ridge: float,
 ) -> list[tuple[int, int]]:
     """Return the columns that equal an earlier one up to sign, with that one.
 
-    With a ridge there are none: two of them are better than one.
+    Their products, equal but for rounding, are made equal. With a ridge there are none: two of them
+    are better than one.
     """
     pairs: list[tuple[int, int]] = []
-    first: dict[bytes, int] = {}
+    if ridge > 0:
+        return pairs
+    kept: list[int] = []
+    size = float(np.abs(c).max(initial=0))
     for j in np.setdiff1d(np.arange(len(c)), [*forced, *dead]).astype(int).tolist():
-        row = np.append(gram[j], c[j])
-        sign = -1.0 if row[np.flatnonzero(row)[0]] < 0 else 1.0
-        key = (sign * row + 0.0).tobytes()
-        if key in first:
-            pairs.append((j, first[key]))
+        near = [i for i in kept if abs(gram[i, j]) > 1 - 4 * _UNIT]
+        for i in near:
+            sign = math.copysign(1.0, gram[i, j])
+            off = np.abs(gram[j] - sign * gram[i]).max()
+            if off < 16 * _UNIT and abs(c[j] - sign * c[i]) < 16 * _UNIT * size:
+                gram[j] = sign * gram[i]
+                gram[:, j] = gram[j]
+                gram[j, j] = gram[i, i]
+                gram[i, j] = gram[j, i] = sign * gram[i, i]
+                c[j] = sign * c[i]
+                pairs.append((j, i))
+                break
         else:
-            first[key] = j
+            kept.append(j)
     return pairs
-

@@ -368,7 +368,7 @@ class Frontier:
                 "max_size": [many, None],
                 "lam": [_PRICE, None],
                 "gap": [_PRICE],
-                "time_limit": [_PRICE],
+                "time_limit": [Interval(Real, 0, math.inf, closed="both")],
                 "verbose": ["verbose"],
             },
             max_size=max_size,

@@ -169,7 +169,8 @@ class GrowingFrontier:
             models.append([getattr(found, name) for name in per_column])
             rss[place], ridge_energy[place] = found.rss, found.ridge_energy
         joined = [np.concatenate(parts) for parts in zip(*models, strict=True)]
-        return Solutions(table.begins, *joined, rss, ridge_energy)
+        changed = dict(zip(per_column, joined, strict=True))
+        return table._replace(rss=rss, ridge_energy=ridge_energy, **changed)
 
     def _look(self) -> None:
         models = self.core.models()

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from ellzero._columns import resolve_columns
 from ellzero._progress import progress_printer
 from ellzero._sklearn import Interval, StrOptions, check_fit_input
+from ellzero.proof._certify import line_printer
 from ellzero.regression._criteria import CRITERIA, trusted_size
 from ellzero.regression._fitted import FittedSelection
 from ellzero.regression._problem import DEFAULT_MAX_SIZE, largest_size, make_problem, to_float
-from ellzero.regression._searches import search_at, search_path, search_size
+from ellzero.regression._searches import Effort, search_at, search_path, search_size
 
 __all__ = ["L0Regressor"]
 
@@ -47,15 +48,21 @@ class L0Regressor(FittedSelection):
         rows is warned of: criteria can't be trusted there.
     size : int, default=None
         Take the best model of this many variables instead, those of ``always_include`` counted. It
-        needs ``lam`` at its default and the solver "frontier".
+        needs ``lam`` at its default and the solver "frontier" or "exact".
     ridge : float, default=0.0
         Ridge penalty, for columns of unit norm.
-    solver : {"frontier", "sbr"}, default="frontier"
+    solver : {"frontier", "exact", "sbr"}, default="frontier"
         "frontier" finds the best support it can of every size, up to ten sizes beyond the solution
         (up to ``max_size`` for a criterion): no insertion, removal or swap of a variable improves
         any of them. See :func:`ellzero.l0_frontier`. "sbr" is single best replacement, the paper's
         algorithm: insert or remove the one variable that lowers the objective most, until none
-        does. It is several times faster and ends in a worse optimum more often.
+        does. It is several times faster and ends in a worse optimum more often. "exact" goes on
+        from the frontier with branch and bound: ``certificate_`` says whether nothing better
+        exists, or by how much it could be. For a criterion the best model of every size is proved.
+    gap : float, default=0.0
+        For the exact solver: the share of the objective that a better model may be better by.
+    time_limit : float, default=60.0
+        For the exact solver, in seconds; then the best model so far is taken.
     start : sequence of names, integers, or mask, default=None
         The support that SBR starts from, for a number ``lam``. Columns that depend linearly on
         those before them are left out.
@@ -137,13 +144,21 @@ class L0Regressor(FittedSelection):
     (642968, 635658)
     >>> print(better.certificate_)
     no insertion, removal or swap improves it
+
+    Nor does anything else, as is proved in a second.
+
+    >>> best = L0Regressor(lam=5_000, solver="exact").fit(diabetes.data, diabetes.target)
+    >>> best.certificate_.proved, (best.support_ == better.support_).all()
+    (True, np.True_)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "lam": [Interval(Real, 0, math.inf, closed="both"), StrOptions(set(CRITERIA))],
         "size": [Interval(Integral, 0, None, closed="left"), None],
         "ridge": [Interval(Real, 0, None, closed="left")],
-        "solver": [StrOptions({"frontier", "sbr"})],
+        "solver": [StrOptions({"frontier", "exact", "sbr"})],
+        "gap": [Interval(Real, 0, None, closed="left")],
+        "time_limit": [Interval(Real, 0, math.inf, closed="both")],
         "start": ["array-like", str, set, None],
         "max_size": [Interval(Integral, 0, None, closed="left"), None],
         "always_include": ["array-like", str, set, None],
@@ -158,6 +173,8 @@ class L0Regressor(FittedSelection):
         size: int | None = None,
         ridge: float = 0.0,
         solver: str = "frontier",
+        gap: float = 0.0,
+        time_limit: float = 60.0,
         start: Any = None,
         max_size: int | None = None,
         always_include: Any = None,
@@ -168,6 +185,8 @@ class L0Regressor(FittedSelection):
         self.size = size
         self.ridge = ridge
         self.solver = solver
+        self.gap = gap
+        self.time_limit = time_limit
         self.start = start
         self.max_size = max_size
         self.always_include = always_include
@@ -213,17 +232,23 @@ class L0Regressor(FittedSelection):
             names=names,
             progress=progress_printer("L0Regressor", self.verbose),
         )
+        effort = None
+        if self.solver == "exact":
+            report = line_printer("L0Regressor", self.verbose)
+            limit = to_float("time_limit", self.time_limit)
+            effort = Effort(to_float("gap", self.gap), limit, report)
         if self.size is not None:
-            search = search_size(problem, int(self.size))
+            search = search_size(problem, int(self.size), effort)
         elif isinstance(self.lam, str):
             trusted = min(trusted_size(problem.design.weight, n_columns), DEFAULT_MAX_SIZE)
             max_size = largest_size(self.max_size, fixed, n_columns, trusted)
-            search = search_path(problem, self.solver, self.lam, max_size)
+            search = search_path(problem, self.solver, self.lam, max_size, effort)
         else:
             max_size = largest_size(self.max_size, fixed, n_columns)
             if start.size:
                 problem.engine.move_to(np.concatenate([forced, np.setdiff1d(start, forced)]))
-            search = search_at(problem, self.solver, to_float("lam", self.lam), max_size)
+            lam = to_float("lam", self.lam)
+            search = search_at(problem, self.solver, lam, max_size, effort)
         priced = self.size is None and not math.isnan(search.lam)
         self._store(problem.engine.solution(), problem.design, forced, search.lam, priced=priced)
         self.n_iter_ = search.n_iter
@@ -243,7 +268,7 @@ class L0Regressor(FittedSelection):
     def _check_size(self, size: int, n_forced: int, n_columns: int) -> None:
         if not isinstance(self.lam, str) or self.lam != "ebic":
             raise ValueError("size and lam exclude each other: leave lam at its default.")
-        if self.solver != "frontier":
+        if self.solver == "sbr":
             raise ValueError('size needs solver="frontier": SBR passes over sizes.')
         if size < n_forced:
             raise ValueError(f"size={size}, but always_include names {n_forced} columns.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,12 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 from ellzero import _core
 from ellzero._certificate import Certificate
 from ellzero._columns import column_name
+from ellzero.proof._certify import Certifier
 from ellzero.regression._criteria import information_criterion
 from ellzero.regression._growth import MARGIN, GrowingFrontier
 from ellzero.regression._hull import middle
 from ellzero.regression._problem import Problem
 
-__all__ = ["Search", "search_at", "search_path", "search_size", "settle_at"]
+__all__ = ["Effort", "Search", "search_at", "search_path", "search_size", "settle_at"]
 
 
 class Search(NamedTuple):
@@ -30,8 +32,25 @@ class Search(NamedTuple):
     category: type[Warning] = UserWarning
 
 
-def search_at(problem: Problem, solver: str, lam: float, max_size: int) -> Search:
-    """Look for the solution at ``lam``; SBR starts from where the engine stands."""
+class Effort(NamedTuple):
+    """What a proof may leave open, what it may take, and who hears of it."""
+
+    gap: float
+    time_limit: float
+    report: Callable[[str], None] | None
+
+    def certifier(self, frontier: GrowingFrontier) -> Certifier:
+        """Return what proves something about the models of a frontier."""
+        return Certifier(frontier, gap=self.gap, time_limit=self.time_limit, report=self.report)
+
+
+def search_at(
+    problem: Problem, solver: str, lam: float, max_size: int, effort: Effort | None = None
+) -> Search:
+    """Look for the solution at ``lam``; SBR starts from where the engine stands.
+
+    With an effort to prove it, the certificate says how far that came.
+    """
     if solver == "sbr":
         run = problem.engine.sbr(lam, problem.forced_mask, max_size, problem.progress)
         n_iter, more = run.replacements, run.held_back
@@ -40,7 +59,16 @@ def search_at(problem: Problem, solver: str, lam: float, max_size: int) -> Searc
         return _held_back(problem, lam, n_iter, max_size, more.unit, more.gain - lam)
     frontier = GrowingFrontier(problem, swaps=True)
     frontier.cover(lam, max_size)
-    return settle_at(frontier, lam, max_size)
+    if effort is None:
+        return settle_at(frontier, lam, max_size)
+    # Where max_size holds nothing back, a proof among all sizes says more.
+    free = lam >= frontier.hull.end
+    most = problem.design.columns if free else max_size
+    certificate = effort.certifier(frontier).at_price(lam, most)
+    search = settle_at(frontier, lam, max_size)
+    if not free:
+        certificate = certificate.with_limit(max_size)
+    return search._replace(certificate=certificate)
 
 
 def settle_at(frontier: GrowingFrontier, lam: float, max_size: int) -> Search:
@@ -73,28 +101,44 @@ def _held_back(
     return Search(lam, n_iter, certificate, _stopped(certificate), ConvergenceWarning)
 
 
-def search_size(problem: Problem, size: int) -> Search:
-    """Look for the best model of a size."""
+def search_size(problem: Problem, size: int, effort: Effort | None = None) -> Search:
+    """Look for the best model of a size; with an effort, prove it."""
     frontier = GrowingFrontier(problem, swaps=True)
     frontier.grow(min(problem.design.columns, size + MARGIN))
     if size > frontier.last:
         raise ValueError(f"size={size}, but only {frontier.last} columns are linearly independent.")
+    proof = None if effort is None else effort.certifier(frontier).at_size(size)
     frontier.visit(size)
     interval = frontier.hull.interval(size)
     lam = math.nan if interval is None else middle(*interval)
-    certificate = _certify_size(problem).with_size(size)
+    certificate = _certify_size(problem).with_size(size) if proof is None else proof
     return Search(lam, frontier.core.tried, certificate)
 
 
-def search_path(problem: Problem, solver: str, criterion: str, max_size: int) -> Search:
-    """Choose the model of least criterion, of every size or along the path of SBR."""
+def search_path(
+    problem: Problem, solver: str, criterion: str, max_size: int, effort: Effort | None = None
+) -> Search:
+    """Choose the model of least criterion, of every size or along the path of SBR.
+
+    With an effort, every size is proved first, as far as that goes.
+    """
     design = problem.design
     if design.weight < 1:
         raise ValueError(
             f"sample_weight sums to {design.weight:g}, but lam={criterion!r} takes the sum for "
             "the number of rows: rescale it."
         )
-    path = _sbr_path(problem, max_size) if solver == "sbr" else _frontier_path(problem, max_size)
+    proof: Certificate | None = None
+    bounds: dict[int, float] = {}
+    if solver == "sbr":
+        path = _sbr_path(problem, max_size)
+    else:
+        frontier = GrowingFrontier(problem, swaps=True)
+        frontier.grow(max_size)
+        if effort is not None:
+            certifier = effort.certifier(frontier)
+            proof, bounds = certifier.of_all_sizes(frontier.last), certifier.size_bounds
+        path = _frontier_path(frontier)
     sizes = np.array([support.size for support in path.supports])
     n_forced = int(sizes[0])
 
@@ -113,16 +157,31 @@ def search_path(problem: Problem, solver: str, criterion: str, max_size: int) ->
     interval = path.intervals[best]
     lam = math.nan if interval is None else middle(*interval)
     largest = bool(sizes[best] == max_size)
+    energy_bound = bounds.get(int(sizes[best]))
+    n_priced = int(sizes[best]) - n_forced
     if (falls and largest) or (path.refuted[best] and (falls or solver == "sbr")):
         certificate = Certificate.of_held_back_criterion(max_size, criterion, largest=largest)
+        if proof is not None:
+            certificate = _with_price(proof, energy_bound, lam, n_priced).with_limit(max_size)
         return Search(lam, path.n_iter, certificate, _stopped(certificate), ConvergenceWarning)
     if interval is None or path.refuted[best]:
         lam, certificate = math.nan, _certify_size(problem, off_hull=True)
     else:
-        certificate = _certify(problem, swaps=solver == "frontier", price="lam_")
+        certificate = _certify(problem, swaps=solver != "sbr", price="lam_")
+    if proof is not None:
+        certificate = _with_price(proof, energy_bound, lam, n_priced)
     certificate = certificate.with_least_criterion(criterion, path.models)
     warning = _small_rss(criterion, values, sizes, best, design.weight) if design.yy > 0 else ""
     return Search(lam, path.n_iter, certificate, warning)
+
+
+def _with_price(
+    proof: Certificate, energy_bound: float | None, lam: float, n_priced: int
+) -> Certificate:
+    """Return the proof of all sizes with the bound on the objective of the one chosen."""
+    if energy_bound is None:
+        return proof.with_bound(None)
+    return proof.with_bound(energy_bound + (0.0 if math.isnan(lam) else lam * n_priced))
 
 
 def _certify(problem: Problem, *, swaps: bool, price: str = "") -> Certificate:
@@ -171,9 +230,7 @@ def _sbr_path(problem: Problem, max_size: int) -> _Path:
     )
 
 
-def _frontier_path(problem: Problem, max_size: int) -> _Path:
-    frontier = GrowingFrontier(problem, swaps=True)
-    frontier.grow(max_size)
+def _frontier_path(frontier: GrowingFrontier) -> _Path:
     solutions, hull, known = frontier.solutions(), frontier.hull, frontier.known_hull
     sizes = np.diff(solutions.begins)
     return _Path(
