@@ -307,7 +307,7 @@ class _Replay:
         t: dict[int, Any] = {}
         for i, column in enumerate(columns):
             if self.exact:
-                v = Fraction(c[i]) - _exact_sum(G[i], u) + Fraction(d[i]) * Fraction(u[i])
+                v: Any = Fraction(c[i]) - _exact_sum(G[i], u) + Fraction(d[i]) * Fraction(u[i])
                 parts.append(-Fraction(u[i]) * (Fraction(c[i]) - v) / 2)
                 t[column] = v * v / (2 * Fraction(d[i]))
             else:
