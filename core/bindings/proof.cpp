@@ -18,16 +18,16 @@ std::vector<int> to_columns(const Vector<Index>& which, Index columns) {
 
 class PythonProof {
  public:
+  // The matrix of products is kept by the caller for as long as this lives.
   PythonProof(const Matrix<double>& gram, const Vector<double>& c, double half_yy,
-              const Vector<double>& price, Index cap) {
+              const Vector<double>& price, Index cap, double floor) {
     const Index p = static_cast<Index>(c.size());
     require(static_cast<Index>(gram.shape(0)) == p && static_cast<Index>(gram.shape(1)) == p &&
                 static_cast<Index>(price.size()) == p,
             "as many rows and columns of products, and prices, as columns");
-    problem_.g.resize(p);
-    for (Index i = 0; i < p; ++i) {
-      for (Index j = 0; j < p; ++j) problem_.g.row(i)[j] = gram(i, j);
-    }
+    require(p < 2 || gram.stride(1) == 1, "rows that lie together");
+    problem_.g = {gram.data(), static_cast<Index>(gram.stride(0))};
+    problem_.floor = floor;
     problem_.c.assign(c.data(), c.data() + p);
     problem_.half_yy = half_yy;
     problem_.price.assign(price.data(), price.data() + p);
@@ -37,7 +37,8 @@ class PythonProof {
   // What it found is there also if it was interrupted.
   void run(const Vector<Index>& in, const Vector<Index>& free, const Vector<Index>& support,
            double objective, double tolerance, double gap, double seconds, Index max_nodes,
-           Index max_open, double record_bytes, double barrier, const nb::object& progress) {
+           Index max_open, double record_bytes, double barrier, double nu,
+           const nb::object& progress) {
     const Index p = problem_.columns();
     ProofSettings settings;
     settings.objective = objective;
@@ -49,6 +50,7 @@ class PythonProof {
     settings.max_open = max_open;
     settings.record_bytes = record_bytes;
     settings.barrier = barrier;
+    settings.nu = nu;
     PythonInterrupt interrupt;
     const Context context{1, &interrupt};
     ProofProgress report;
@@ -106,13 +108,13 @@ void bind_proof(nb::module_& m) {
       .def_ro("value", &Fit::value);
   nb::class_<PythonProof>(m, "Proof")
       .def(nb::init<const Matrix<double>&, const Vector<double>&, double, const Vector<double>&,
-                    Index>(),
+                    Index, double>(),
            nb::arg("gram").noconvert(), nb::arg("c").noconvert(), nb::arg("half_yy"),
-           nb::arg("price").noconvert(), nb::arg("cap"))
+           nb::arg("price").noconvert(), nb::arg("cap"), nb::arg("floor"), nb::keep_alive<1, 2>())
       .def("run", &PythonProof::run, nb::kw_only(), nb::arg("inside").noconvert(),
            nb::arg("free").noconvert(), nb::arg("support").noconvert(), nb::arg("objective"),
            nb::arg("tolerance"), nb::arg("gap"), nb::arg("seconds"), nb::arg("max_nodes"),
-           nb::arg("max_open"), nb::arg("record_bytes"), nb::arg("barrier"),
+           nb::arg("max_open"), nb::arg("record_bytes"), nb::arg("barrier"), nb::arg("nu"),
            nb::arg("progress").none())
       .def("fit", &PythonProof::fit_support, nb::arg("support").noconvert())
       .def_prop_ro("bound", [](const PythonProof& p) { return p.result_.bound; })

@@ -39,6 +39,10 @@ class Sum {
 
 bool is_semidefinite(const ProofProblem& problem, const Evidence& evidence, Square& room) {
   const Index m = static_cast<Index>(evidence.columns.size());
+  bool below = problem.floor > 0;
+  for (Index i = 0; i < m && below; ++i)
+    below = evidence.d[i] > 0 && evidence.d[i] <= problem.floor;
+  if (below) return true;
   room.resize(m);
   double trace = 0;
   for (Index i = 0; i < m; ++i) {
@@ -65,14 +69,16 @@ SafeBound safe_bound(const ProofProblem& problem, const Evidence& evidence) {
   total.add(1, problem.half_yy);
   double off = 0;  // errors that are not of this sum
   std::vector<double> t(m);
+  std::vector<Index> used;
+  for (Index j = 0; j < m; ++j) {
+    if (evidence.u[j] != 0) used.push_back(j);
+  }
   for (Index i = 0; i < m; ++i) {
     const int column = evidence.columns[i];
     const double* row = problem.g.row(column);
     Sum v;
     v.add(1, problem.c[column]);
-    for (Index j = 0; j < m; ++j) {
-      if (evidence.u[j] != 0) v.add(-row[evidence.columns[j]], evidence.u[j]);
-    }
+    for (const Index j : used) v.add(-row[evidence.columns[j]], evidence.u[j]);
     v.add(evidence.d[i], evidence.u[i]);
     const double u = evidence.u[i];
     total.add(-0.5 * u, problem.c[column]);

@@ -28,7 +28,14 @@ namespace ellzero {
 // What is minimised, over supports that hold the forced columns: 1/2 y'y - c'b + 1/2 b'G b plus the
 // prices of the columns in use, at most `cap` of them, the forced counted.
 struct ProofProblem {
-  Square g;  // with the ridge on its diagonal
+  // Rows of a matrix that somebody else keeps.
+  struct Rows {
+    const double* values = nullptr;
+    Index stride = 0;
+    const double* row(Index i) const { return values + i * stride; }
+  };
+  Rows g;            // with the ridge on its diagonal
+  double floor = 0;  // G - floor I is known to be positive semidefinite, if this is positive
   std::vector<double> c;
   double half_yy = 0;
   std::vector<double> price;  // per column; 0 for the forced

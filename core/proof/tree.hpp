@@ -34,6 +34,7 @@ struct ProofSettings {
   Index max_open = 100000;      // in memory, beyond which it goes depth first
   double record_bytes = 256e6;  // what the record may take
   double barrier = 0.2;         // the barrier's weight, as a share of what is to be gained
+  double nu = 0;                // what a column is about worth beyond its price, if there is a cap
 };
 
 // One bound that was used, on the columns that were in and free at the time, and what it fixed.
@@ -92,6 +93,7 @@ class ProofTree {
     root->in = std::move(in);
     root->free = std::move(free);
     root->bound = -std::numeric_limits<double>::infinity();
+    root->nu = settings_.nu;
     root->record = add_record(-1, -1, false);
     push(std::move(root));
     try {
@@ -126,7 +128,8 @@ class ProofTree {
  private:
   struct Node {
     std::vector<int> in, free;
-    std::vector<float> d, v;  // per free column, of the parent; empty at the root
+    std::vector<float> d, v;                  // per free column, of the parent; empty at the root
+    std::vector<std::pair<int, float>> warm;  // relaxed coefficients of the parent, if it was wide
     double nu = 0;
     double bound;
     Index record = -1;
@@ -405,6 +408,7 @@ class ProofTree {
         next.in.push_back(j);
       } else if (std::find(fixed_out.begin(), fixed_out.end(), j) == fixed_out.end()) {
         next.free.push_back(j);
+        if (at.d.empty()) continue;
         rest.d.push_back(at.d[i]);
         rest.v.push_back(at.v[i]);
       }
@@ -473,6 +477,24 @@ class ProofTree {
         close(node, nullptr);
         return;
       }
+      if (is_wide(node)) {
+        if (!process_wide(node, evidence, safe)) return give_up(node);
+        if (node.bound >= target() && !holds_incumbent(node)) {
+          add_step(node, evidence, {}, {});
+          close(node, &safe);
+          return;
+        }
+        at = RelaxationPoint();
+        at.nu = node.nu;
+        inherited = false;
+        if (fix(node, at, evidence, safe)) continue;
+        if (node.bound >= target()) {
+          close(node, &safe);
+          return;
+        }
+        divide(node, at, choose_wide(node));
+        return;
+      }
       if (!reduce(node, free)) return give_up(node);
       if (free.cap == 0 || m == 0 || free.cap >= m) {
         if (finish(node, free)) return;
@@ -535,6 +557,133 @@ class ProofTree {
     }
   }
 
+  // Many free columns and a ridge: D is the ridge, less rounding, and only u is looked for, by
+  // coordinate descent on the columns that are not zero in it and those that want to be.
+  bool is_wide(const Node& node) const {
+    return problem_.floor > 0 && static_cast<Index>(node.free.size()) > kWide &&
+           problem_.cap > static_cast<Index>(node.in.size());
+  }
+
+  bool process_wide(Node& node, Evidence& evidence, SafeBound& safe) {
+    const Index k = static_cast<Index>(node.in.size()), m = static_cast<Index>(node.free.size());
+    const Index cap = problem_.cap - k;
+    const double d = static_cast<float>(problem_.floor * (1 - 1e-6));
+    const double lam = problem_.price[node.free[0]];
+    relax_wide(node, d, lam + (cap < m ? node.nu : 0));
+    evidence.columns = node.in;
+    evidence.columns.insert(evidence.columns.end(), node.free.begin(), node.free.end());
+    evidence.in = k;
+    evidence.u.resize(k + m);
+    evidence.d.assign(k + m, d);
+    node.warm.clear();
+    double shares = 0;
+    const double whole = std::sqrt(2 * (lam + node.nu) / d);
+    std::vector<int> support = node.in;
+    for (Index i = 0; i < k + m; ++i) {
+      const double b = wide_b_[evidence.columns[i]];
+      evidence.u[i] = i < k ? b : static_cast<float>(b);
+      if (b == 0) continue;
+      node.warm.emplace_back(evidence.columns[i], static_cast<float>(b));
+      if (i < k) continue;
+      const double share = whole > 0 ? std::min(1.0, std::fabs(b) / whole) : 1;
+      shares += share;
+      if (share > 0.5) support.push_back(evidence.columns[i]);
+    }
+    safe = safe_bound(problem_, evidence);
+    if (!(safe.value > -std::numeric_limits<double>::infinity())) return false;
+    node.bound = std::max(node.bound, safe.value);
+    if (cap < m && node.nu > 0) {  // towards as many columns as there may be
+      node.nu *= std::clamp(std::sqrt(shares / static_cast<double>(cap)), 0.8, 1.25);
+    }
+    try_support(std::move(support));
+    return true;
+  }
+
+  // Minimises 1/2 b'G b - c'b + the relaxed price of the free columns, into wide_b_.
+  void relax_wide(const Node& node, double d, double price) {
+    const Index p = problem_.columns();
+    const double low = std::sqrt(2 * price * d);
+    wide_b_.assign(p, 0);
+    std::vector<int> active = node.in;
+    std::vector<char> state(p, 0);  // 1 free, 2 active
+    for (const int j : node.free) state[j] = 1;
+    for (const int j : node.in) state[j] = 2;
+    const auto enter = [&](int j) {
+      if (state[j] != 1) return;
+      state[j] = 2;
+      active.push_back(j);
+    };
+    const Index k = static_cast<Index>(node.in.size());
+    for (const auto& [j, b] : node.warm) {
+      enter(j);
+      if (state[j] == 2) wide_b_[j] = b;
+    }
+    std::vector<double> full(p);
+    std::vector<std::pair<double, int>> wanted;
+    for (int round_of = 0; round_of < 20; ++round_of) {
+      // Of the free columns, those that are not active and whose gradient is beyond the threshold
+      std::copy(problem_.c.begin(), problem_.c.end(), full.begin());
+      for (const int a : active) {
+        if (wide_b_[a] == 0) continue;
+        const double factor = wide_b_[a], *row = problem_.g.row(a);
+        for (Index j = 0; j < p; ++j) full[j] -= factor * row[j];
+      }
+      wanted.clear();
+      for (const int j : node.free) {
+        if (state[j] == 1 && std::fabs(full[j]) > low * (1 + 1e-9))
+          wanted.emplace_back(-std::fabs(full[j]), j);
+      }
+      if (round_of > 0 && wanted.empty()) return;
+      std::sort(wanted.begin(), wanted.end());
+      for (std::size_t i = 0; i < std::min<std::size_t>(wanted.size(), 40); ++i)
+        enter(wanted[i].second);
+      const Index m = static_cast<Index>(active.size());
+      Square& local = inverse_;
+      local.resize(m);
+      std::vector<double> gradient(m), b(m);
+      for (Index i = 0; i < m; ++i) {
+        const double* row = problem_.g.row(active[i]);
+        for (Index j = 0; j < m; ++j) local.row(i)[j] = row[active[j]];
+        gradient[i] = full[active[i]];
+        b[i] = wide_b_[active[i]];
+      }
+      for (int sweep = 0; sweep < kWideSweeps; ++sweep) {
+        double moved = 0;
+        for (Index i = 0; i < m; ++i) {
+          const double* row = local.row(i);
+          const double whole = row[i], own = gradient[i] + whole * b[i], size = std::fabs(own);
+          double next = 0;
+          if (i < k) {
+            next = own / whole;
+          } else if (size > low) {
+            next = size * d > whole * low ? size / whole : (size - low) / (whole - d);
+            if (own < 0) next = -next;
+          }
+          const double change = next - b[i];
+          if (change == 0) continue;
+          moved = std::max(moved, std::fabs(change));
+          b[i] = next;
+          for (Index j = 0; j < m; ++j) gradient[j] -= change * row[j];
+        }
+        if (moved < 1e-7) break;
+      }
+      for (Index i = 0; i < m; ++i) wide_b_[active[i]] = b[i];
+    }
+  }
+
+  Index choose_wide(const Node& node) const {
+    Index best = 0;
+    double most = -1;
+    for (std::size_t i = 0; i < node.free.size(); ++i) {
+      const double score = std::fabs(wide_b_[node.free[i]]);
+      if (score > most) {
+        most = score;
+        best = static_cast<Index>(i);
+      }
+    }
+    return best;
+  }
+
   // Nothing is left to choose: all free columns are in, or all are out. False if it can't be shown.
   bool finish(Node& node, const FreeProblem& free) {
     const Index m = static_cast<Index>(node.free.size());
@@ -593,6 +742,7 @@ class ProofTree {
         child->v.push_back(static_cast<float>(at.v[i]));
       }
       child->nu = at.nu;
+      child->warm = node.warm;
       child->bound = node.bound;
       child->depth = node.depth + 1;
       child->record = add_record(node.record, column, inside);
@@ -623,7 +773,9 @@ class ProofTree {
   }
 
   static constexpr int kSweeps = 64;
-  static constexpr Index kSteps = 3;  // of Newton's method at a node, from its parent's point
+  static constexpr int kWideSweeps = 200;
+  static constexpr Index kWide = 250;  // free columns, beyond which Newton's method takes too long
+  static constexpr Index kSteps = 3;   // of Newton's method at a node, from its parent's point
 
   const ProofProblem& problem_;
   ProofSettings settings_;
@@ -636,7 +788,7 @@ class ProofTree {
   double begin_ = 0;
   double recorded_ = 0;
   Square inside_, room_, inverse_;
-  std::vector<double> gradient_, weights_;
+  std::vector<double> gradient_, weights_, wide_b_;
   std::vector<char> mark_;
 };
 

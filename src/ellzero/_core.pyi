@@ -484,7 +484,13 @@ class ProofFit:
 
 class Proof:
     def __init__(
-        self, gram: _Floats, c: _Floats, half_yy: float, price: _Floats, cap: int
+        self,
+        gram: _Floats,
+        c: _Floats,
+        half_yy: float,
+        price: _Floats,
+        cap: int,
+        floor: float,
     ) -> None: ...
     def run(
         self,
@@ -500,6 +506,7 @@ class Proof:
         max_open: int,
         record_bytes: float,
         barrier: float,
+        nu: float,
         progress: Callable[[int, float, float], None] | None,
     ) -> None: ...
     def fit(self, support: _Integers) -> ProofFit: ...

@@ -10,11 +10,13 @@ from collections.abc import Callable
 from ellzero._certificate import Certificate
 from ellzero.proof._prove import Proved, Prover
 from ellzero.regression._growth import GrowingFrontier
+from ellzero.regression._hull import middle
 
 __all__ = ["Certifier", "line_printer"]
 
 # Beyond so many columns the products of all with all take too long.
 MAX_COLUMNS = 1200
+MAX_COLUMNS_WITH_RIDGE = 6000
 # Supports that are enumerated where no bound can be had.
 _ENUMERATED = 200_000
 
@@ -51,8 +53,9 @@ class Certifier:
         self.size_bounds: dict[int, float] = {}  # on the energies of sizes
         forced = growing.model(growing.first)[0]
         problem = growing.problem._replace(forced=forced)
-        self._small = problem.design.columns <= MAX_COLUMNS
-        self._prover = Prover(problem) if self._small else None
+        self._most = MAX_COLUMNS_WITH_RIDGE if problem.ridge >= 1e-4 else MAX_COLUMNS
+        few = problem.design.columns <= self._most
+        self._prover = Prover(problem) if few else None
 
     def at_price(self, lam: float, max_size: int) -> Certificate:
         """Certify the solution at a price among supports of up to ``max_size`` columns."""
@@ -116,11 +119,18 @@ class Certifier:
                 gap=self._gap,
                 seconds=min(seconds, max(0.0, self._limit - self._seconds)),
                 progress=None if self._report is None else self._progress,
+                worth=self._worth(size) if lam == 0 else 0.0,
             )
         except KeyboardInterrupt as stop:
             self._take(stop.args[0])
             raise
         return self._take(found)
+
+    def _worth(self, size: int) -> float:
+        """Return what one more column is about worth at a size."""
+        hull = self._growing.hull
+        ends = hull.interval(size)
+        return hull.edge_over(size) if ends is None else middle(*ends)
 
     def _take(self, found: Proved) -> Proved:
         self._nodes += found.nodes
@@ -230,7 +240,7 @@ class Certifier:
         p = self._growing.problem.design.columns
         self.certificate = Certificate(
             "gap",
-            f"no bound is known: with {p} columns, more than {MAX_COLUMNS}, it would take too long",
+            f"no bound is known: with {p} columns, more than {self._most}, it would take too long",
             tolerance=0.0,
             seconds=self._seconds,
         )

@@ -134,6 +134,9 @@ class _Problem:
         self.forced = [int(j) for j in stated["forced"]]
         if not np.isfinite(self.gram).all() or not np.isfinite(self.c).all():
             raise CertificateError("Some products of columns are not finite.")
+        self.floor = float.fromhex(stated["floor"])
+        if self.floor > 0 and not _is_semidefinite(self.gram, np.full(p, self.floor)):
+            raise CertificateError("G less what is said can be taken off is not semidefinite.")
         self.aside = self._set_aside(stated["dead"], stated["copies"])
 
     def _set_aside(self, dead: Sequence[int], copies: Sequence[Sequence[int]]) -> set[int]:
@@ -298,7 +301,8 @@ class _Replay:
         G = self.problem.gram[np.ix_(columns, columns)]
         c = self.problem.c[columns]
         semidefinite = _is_semidefinite_exactly if self.exact else _is_semidefinite
-        if not semidefinite(G, d):
+        below = bool((d <= self.problem.floor).all())
+        if not below and not semidefinite(G, d):
             raise CertificateError(f"Node {place}: G - D is not positive semidefinite.")
         # 1/2 u'Qu = 1/2 u'(c - v)
         number = Fraction if self.exact else float

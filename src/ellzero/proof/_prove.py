@@ -23,6 +23,7 @@ _ROUNDING = 2e-11
 _LEAST_RIDGE = 2.0**-37
 _RECORD_BYTES = 256e6
 _MOST_DEPENDENT = 10
+_WIDE = 250  # columns, beyond which the ridge alone makes bounds first
 _BARRIER = 0.2
 MAX_NODES_IN_MEMORY = 100_000
 
@@ -75,16 +76,18 @@ class Prover:
         max_nodes_in_memory: int = MAX_NODES_IN_MEMORY,
         inflate: float = 0.0,
         barrier: float = _BARRIER,
+        worth: float = 0.0,
     ) -> Proved:
         """Look for a support that is better than one of a known energy, or show there is none.
 
         Interrupted, it raises KeyboardInterrupt with what is known as its ``args[0]``. ``inflate``
-        is for tests: a share by which the objective is pretended to be worse.
+        is for tests: a share by which the objective is pretended to be worse. ``worth`` is what one
+        more column is about worth beyond ``lam``, where the cap keeps it out.
         """
         known, unit = self.statistics, self.statistics.unit
         price = np.full(len(known.c), lam / unit)
         price[known.forced] = 0
-        core = _core.Proof(known.gram, known.c, known.half_yy, price, cap)
+        core = _core.Proof(known.gram, known.c, known.half_yy, price, cap, known.floor)
         support = np.sort(np.asarray(support, dtype=np.int64))
         n_priced = int(np.count_nonzero(~np.isin(support, known.forced)))
         objective = energy / unit + (lam / unit * n_priced if n_priced else 0.0)
@@ -111,6 +114,7 @@ class Prover:
                 max_open=max_nodes_in_memory,
                 record_bytes=_RECORD_BYTES,
                 barrier=barrier,
+                nu=worth / unit,
                 progress=None if progress is None else scaled_report,
             )
         except KeyboardInterrupt as stop:
@@ -182,14 +186,14 @@ def gather(problem: Problem) -> Statistics:
     """Ask for all Gram columns, and put the ridge on the diagonal."""
     design, engine = problem.design, problem.engine
     p = design.columns
-    rows = [
-        engine.gram_columns(np.arange(j, min(j + _BLOCK, p), dtype=np.int64))
-        for j in range(0, p, _BLOCK)
-    ]
-    upper = np.triu(np.concatenate(rows)) if rows else np.empty((0, 0))
+    gram = np.empty((p, p))
+    for j in range(0, p, _BLOCK):
+        which = np.arange(j, min(j + _BLOCK, p), dtype=np.int64)
+        gram[j : j + _BLOCK] = engine.gram_columns(which)
+    for j in range(p):  # one of two that may differ in their last digit
+        gram[j:, j] = gram[j, j:]
     # A power of two changes no digit, and keeps squares within range.
     exponent = -(math.frexp(design.yy)[1] // 2) if design.yy > 0 else 0
-    gram: NDArray[np.float64] = upper + np.triu(upper, 1).T
     c = np.ldexp(design.zy, exponent)
     dead = np.flatnonzero((design.inverse_scale == 0) & (c == 0) & ~gram.any(axis=1))
     dead = np.setdiff1d(dead, problem.forced)
@@ -197,7 +201,7 @@ def gather(problem: Problem) -> Statistics:
     gram[np.diag_indices(p)] += problem.ridge
     added = 0.0
     live = np.setdiff1d(np.arange(p), [*dead, *(j for j, _ in copies)]).astype(np.int64)
-    if not _is_regular(gram[np.ix_(live, live)]):
+    if not problem.ridge > 1e-9 and not _is_regular(gram[np.ix_(live, live)]):
         added = _LEAST_RIDGE
         gram[np.diag_indices(p)] += added
         copies = []
@@ -212,9 +216,22 @@ def gather(problem: Problem) -> Statistics:
         copies,
         problem.ridge + added,
         added,
+        _floor(problem, p),
         problem.intercept,
         names,
     )
+
+
+def _floor(problem: Problem, p: int) -> float:
+    """Return a number f such that G - f I is positive semidefinite; 0 if that is of no use.
+
+    G less the ridge is a matrix of products to within their rounding, whose norm is at most p times
+    that of one.
+    """
+    if p <= _WIDE:
+        return 0.0
+    rounding = 8 * p * (problem.design.weight + 8) * _UNIT
+    return max(0.0, problem.ridge * (1 - 1e-9) - rounding)
 
 
 def _is_regular(gram: NDArray[np.float64]) -> bool:

@@ -6,7 +6,8 @@ float32. The parts of a file:
 ``problem``
     ``columns``, ``names``, ``forced``; ``gram`` (the upper triangle row by row, the ridge on its
     diagonal), ``c``, ``half_yy``: those of columns of unit norm and of y times 2 to ``exponent``;
-    ``ridge``, ``intercept``; ``dead`` columns and ``copies``, which no support needs.
+    ``ridge``, ``intercept``; ``floor``, what can be taken off the diagonal of ``gram`` so that it
+    stays positive semidefinite, or 0; ``dead`` columns and ``copies``, which no support needs.
 ``proofs``
     For each: ``lam``, ``cap`` and what is claimed in ``claim``: ``support`` and its coefficients
     ``b``, ``objective``, ``bound``, ``tolerance``, ``proved``, ``always_in``, ``always_out``. And
@@ -46,6 +47,7 @@ class Statistics(NamedTuple):
     copies: list[tuple[int, int]]  # columns that equal another, up to sign
     ridge: float  # as it was given, plus `added`
     added: float  # to the ridge, since some columns depend on others
+    floor: float  # G less this on its diagonal is positive semidefinite; 0 if not known
     intercept: bool
     names: list[str] | None
 
@@ -61,6 +63,7 @@ class Statistics(NamedTuple):
             "names": self.names,
             "intercept": self.intercept,
             "ridge": float(self.ridge).hex(),
+            "floor": float(self.floor).hex(),
             "exponent": self.exponent,
             "half_yy": float(self.half_yy).hex(),
             "c": _encode(self.c, "f8"),
