@@ -14,7 +14,7 @@ constexpr double kTiny = 1e-290;  // more than what underflow can do
 // A sum of products, with a bound on its error.
 class Sum {
  public:
-  void add(double a, double b) {
+  ELLZERO_INLINE void add(double a, double b) {
     const double product = a * b;
     const double error = std::fma(a, b, -product);
     const double sum = value_ + product;
@@ -34,6 +34,14 @@ class Sum {
   double value_ = 0, low_ = 0, size_ = 0;
   Index count_ = 0;
 };
+
+// v = c - Qu of one column
+ELLZERO_MULTIVERSION
+void add_products(const double* row, const int* columns, const double* u, Index count, Sum& v) {
+  Sum sum = v;
+  for (Index j = 0; j < count; ++j) sum.add(-row[columns[j]], u[j]);
+  v = sum;
+}
 
 }  // namespace
 
@@ -69,16 +77,19 @@ SafeBound safe_bound(const ProofProblem& problem, const Evidence& evidence) {
   total.add(1, problem.half_yy);
   double off = 0;  // errors that are not of this sum
   std::vector<double> t(m);
-  std::vector<Index> used;
+  std::vector<int> used;
+  std::vector<double> used_u;
   for (Index j = 0; j < m; ++j) {
-    if (evidence.u[j] != 0) used.push_back(j);
+    if (evidence.u[j] == 0) continue;
+    used.push_back(evidence.columns[j]);
+    used_u.push_back(evidence.u[j]);
   }
   for (Index i = 0; i < m; ++i) {
     const int column = evidence.columns[i];
     const double* row = problem.g.row(column);
     Sum v;
     v.add(1, problem.c[column]);
-    for (const Index j : used) v.add(-row[evidence.columns[j]], evidence.u[j]);
+    add_products(row, used.data(), used_u.data(), static_cast<Index>(used.size()), v);
     v.add(evidence.d[i], evidence.u[i]);
     const double u = evidence.u[i];
     total.add(-0.5 * u, problem.c[column]);

@@ -402,11 +402,14 @@ class ProofTree {
     Node next;
     next.in = node.in;
     RelaxationPoint rest;
+    fixed_.assign(problem_.columns(), 0);
+    for (const int j : fixed_in) fixed_[j] = 1;
+    for (const int j : fixed_out) fixed_[j] = 2;
     for (std::size_t i = 0; i < node.free.size(); ++i) {
       const int j = node.free[i];
-      if (std::find(fixed_in.begin(), fixed_in.end(), j) != fixed_in.end()) {
+      if (fixed_[j] == 1) {
         next.in.push_back(j);
-      } else if (std::find(fixed_out.begin(), fixed_out.end(), j) == fixed_out.end()) {
+      } else if (fixed_[j] == 0) {
         next.free.push_back(j);
         if (at.d.empty()) continue;
         rest.d.push_back(at.d[i]);
@@ -426,10 +429,12 @@ class ProofTree {
     least_ = std::min(least_, excluded);
     const double strict = out_.objective + tolerance();
     if (excluded > strict) return;
+    fixed_.assign(problem_.columns(), 0);
+    for (const int j : fixed_in) fixed_[j] = 1;
+    for (const int j : fixed_out) fixed_[j] = 2;
     for (std::size_t i = 0; i < node.free.size(); ++i) {
       const int j = node.free[i];
-      const bool in = std::find(fixed_in.begin(), fixed_in.end(), j) != fixed_in.end();
-      const bool out = std::find(fixed_out.begin(), fixed_out.end(), j) != fixed_out.end();
+      const bool in = fixed_[j] == 1, out = fixed_[j] == 2;
       const double value = in ? safe.if_out[i] : out ? safe.if_in[i] : strict + 1;
       if (value > strict) continue;
       Node region;
@@ -512,6 +517,7 @@ class ProofTree {
           }
         }
       }
+      if (at.d.empty() && !node.warm.empty()) start_from_wide(node, free, at);
       bool computed = !at.d.empty() || relaxation_.start(free, at);
       if (computed) {
         const double wanted = target();
@@ -671,6 +677,19 @@ class ProofTree {
     }
   }
 
+  // The first point where few columns are left: D the ridge, u as it was when they were many.
+  void start_from_wide(const Node& node, const FreeProblem& free, RelaxationPoint& at) {
+    const Index m = free.size();
+    std::vector<double> b(m, 0.0);
+    wide_b_.assign(problem_.columns(), 0);
+    for (const auto& [j, value] : node.warm) wide_b_[j] = value;
+    for (Index i = 0; i < m; ++i) b[i] = wide_b_[node.free[i]];
+    at.d.assign(m, 0.9 * problem_.floor);
+    at.v.resize(m);
+    times(free.g, b.data(), at.v.data());
+    for (Index i = 0; i < m; ++i) at.v[i] = free.c[i] - at.v[i] + at.d[i] * b[i];
+  }
+
   Index choose_wide(const Node& node) const {
     Index best = 0;
     double most = -1;
@@ -789,7 +808,7 @@ class ProofTree {
   double recorded_ = 0;
   Square inside_, room_, inverse_;
   std::vector<double> gradient_, weights_, wide_b_;
-  std::vector<char> mark_;
+  std::vector<char> mark_, fixed_;
 };
 
 }  // namespace ellzero
