@@ -26,6 +26,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -56,6 +57,9 @@ class Relaxation {
   std::vector<double> x;      // u, the relaxed coefficients
   std::vector<double> share;  // in [0, 1]: how far in each column is
   double value = -std::numeric_limits<double>::infinity();
+
+  // Asked before every step: whether to leave it at that. It may throw.
+  std::function<bool()> pause;
 
   // A point in the interior, or false if G is too near to singular for one.
   bool start(const FreeProblem& problem, RelaxationPoint& at) {
@@ -89,7 +93,7 @@ class Relaxation {
     if (!std::isfinite(here)) return false;
     look(problem, at);
     resize(m);
-    for (Index step = 0; step < steps && value < target; ++step) {
+    for (Index step = 0; step < steps && value < target && !(pause && pause()); ++step) {
       invert_factored(factor_, room_, inverse_);
       const double decrement = newton_step(problem, at, mu);
       if (!std::isfinite(decrement) || decrement < 0) break;

@@ -96,26 +96,33 @@ class ProofTree {
     root->nu = settings_.nu;
     root->record = add_record(-1, -1, false);
     push(std::move(root));
+    std::unique_ptr<Node> node;
+    relaxation_.pause = [&] {
+      context.check();
+      return is_late();
+    };
     try {
       double reported = begin_;
       while (!open_.empty()) {
         if (settings_.max_nodes >= 0 && out_.nodes >= settings_.max_nodes) break;
-        if (now() - begin_ >= settings_.seconds) break;
+        if (is_late()) break;
         context.check();
         if (progress && now() - reported > 0.1) {
           reported = now();
           progress(out_.nodes, bound(), out_.objective);
         }
-        std::unique_ptr<Node> node = pop();
+        node = pop();
         if (node->bound >= target()) {
           close(*node, nullptr);
           continue;
         }
         ++out_.nodes;
         process(*node);
+        node.reset();
       }
     } catch (const Interrupted&) {
       out_.interrupted = true;
+      if (node) count_open(*node);  // in the midst of which it was
     }
     for (const auto& entry : open_) count_open(*entry.second);
     out_.open = static_cast<Index>(open_.size());
@@ -147,6 +154,8 @@ class ProofTree {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
         .count();
   }
+
+  bool is_late() const { return now() - begin_ >= settings_.seconds; }
 
   double tolerance() const {
     return std::max(settings_.tolerance, settings_.gap * std::fabs(out_.objective));

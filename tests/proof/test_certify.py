@@ -5,9 +5,12 @@ import pickle
 
 import numpy as np
 import pytest
+from fuzz.proofs import Case
+from interrupts import interrupted
 
 from ellzero import L0Regressor, l0_frontier
 from ellzero.datasets import load_diabetes_interactions, make_collinear
+from ellzero.proof import _checker
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +98,40 @@ def test_time_limit_gives_what_is_known():
     assert not at_once.proved
     assert at_once.bound is None
     assert at_once.gap is None
+
+
+def test_interrupted_it_keeps_what_is_known():
+    X, y, _ = make_collinear(120, 100, random_state=0)
+    frontier = l0_frontier(X, y, max_size=20)
+    lam = frontier.interval(11)[0] * 0.2
+    frontier.grow(lam=lam)
+    with interrupted():
+        frontier.certify(lam=lam, time_limit=math.inf)
+    known = frontier.last_certificate
+    assert not known.proved
+    assert 0 < known.bound < known.objective
+    model = L0Regressor(lam, solver="exact", time_limit=math.inf)
+    with interrupted():
+        model.fit(X, y)
+    assert not hasattr(model, "coef_")
+    assert frontier.certify(size=2).proved
+
+
+def test_memory_is_bounded_by_going_depth_first():
+    case = Case(np.random.default_rng(11))
+    wide, narrow = (case.prove(inflate=0.2, max_nodes_in_memory=n) for n in (10**6, 1))
+    assert wide.proved == narrow.proved
+    assert wide.objective == pytest.approx(narrow.objective, abs=2 * wide.tolerance)
+
+
+def test_many_columns_with_a_ridge():
+    X, y, _ = make_collinear(150, 400, random_state=0)
+    frontier = l0_frontier(X, y, ridge=0.1, max_size=20)
+    lam = float(np.sqrt(np.prod(frontier.interval(int(frontier.hull_sizes[6])))))
+    for what in ({"lam": lam}, {"size": 4}):
+        certificate = frontier.certify(**what, time_limit=math.inf)
+        assert certificate.proved
+        assert _checker.check(certificate.record.content()).proved
 
 
 def test_a_gap_is_allowed(data):
