@@ -43,7 +43,39 @@ void add_products(const double* row, const int* columns, const double* u, Index 
   v = sum;
 }
 
+// The columns where u is not zero, and u; those of u_low follow.
+struct Used {
+  std::vector<int> columns;
+  std::vector<double> u;
+
+  explicit Used(const Evidence& evidence) {
+    for (std::size_t j = 0; j < evidence.columns.size(); ++j)
+      add(evidence.columns[j], evidence.u[j]);
+    for (Index j = 0; j < evidence.in; ++j) add(evidence.columns[j], evidence.u_low[j]);
+  }
+  void add(int column, double value) {
+    if (value == 0) return;
+    columns.push_back(column);
+    u.push_back(value);
+  }
+  // c_i - (Gu)_i
+  Sum residual(const ProofProblem& problem, int column) const {
+    Sum v;
+    v.add(1, problem.c[column]);
+    add_products(problem.g.row(column), columns.data(), u.data(), static_cast<Index>(u.size()), v);
+    return v;
+  }
+};
+
 }  // namespace
+
+std::vector<double> residuals_inside(const ProofProblem& problem, const Evidence& evidence) {
+  const Used used(evidence);
+  std::vector<double> out(evidence.in);
+  for (Index i = 0; i < evidence.in; ++i)
+    out[i] = used.residual(problem, evidence.columns[i]).value();
+  return out;
+}
 
 bool is_semidefinite(const ProofProblem& problem, const Evidence& evidence, Square& room) {
   const Index m = static_cast<Index>(evidence.columns.size());
@@ -77,24 +109,18 @@ SafeBound safe_bound(const ProofProblem& problem, const Evidence& evidence) {
   total.add(1, problem.half_yy);
   double off = 0;  // errors that are not of this sum
   std::vector<double> t(m);
-  std::vector<int> used;
-  std::vector<double> used_u;
-  for (Index j = 0; j < m; ++j) {
-    if (evidence.u[j] == 0) continue;
-    used.push_back(evidence.columns[j]);
-    used_u.push_back(evidence.u[j]);
-  }
+  const Used used(evidence);
   for (Index i = 0; i < m; ++i) {
     const int column = evidence.columns[i];
-    const double* row = problem.g.row(column);
-    Sum v;
-    v.add(1, problem.c[column]);
-    add_products(row, used.data(), used_u.data(), static_cast<Index>(used.size()), v);
-    v.add(evidence.d[i], evidence.u[i]);
-    const double u = evidence.u[i];
-    total.add(-0.5 * u, problem.c[column]);
-    total.add(0.5 * u, v.value());
-    off += std::fabs(u) * v.error();
+    const double u = evidence.u[i], low = i < in ? evidence.u_low[i] : 0;
+    Sum v = used.residual(problem, column);
+    v.add(evidence.d[i], u);
+    v.add(evidence.d[i], low);
+    for (const double part : {u, low}) {
+      total.add(-0.5 * part, problem.c[column]);
+      total.add(0.5 * part, v.value());
+    }
+    off += (std::fabs(u) + std::fabs(low)) * v.error();
     const double largest = (std::fabs(v.value()) + v.error()) * (1 + 4 * kUnit);
     t[i] = largest * largest / (2 * evidence.d[i]) * (1 + 8 * kUnit) + kTiny;
     if (i < in) {

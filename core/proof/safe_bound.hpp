@@ -49,7 +49,13 @@ struct Evidence {
   std::vector<int> columns;
   Index in = 0;
   std::vector<double> u, d;
+  // More digits of u for those in, where (c - Gu)_i = 0 matters most: what is left of it is squared
+  // and divided by d, which is small if columns nearly depend on each other.
+  std::vector<double> u_low;
 };
+
+// (c - Gu)_i for the columns that are in, to full precision.
+std::vector<double> residuals_inside(const ProofProblem& problem, const Evidence& evidence);
 
 struct SafeBound {
   double value;                       // -infinity if nothing is shown

@@ -42,7 +42,7 @@ struct ProofStep {
   std::vector<int> columns;
   Index in = 0;
   std::vector<float> d, u_free;
-  std::vector<double> u_in;
+  std::vector<double> u_in, u_in_low;
   std::vector<int> fixed_in, fixed_out;
 };
 
@@ -205,6 +205,7 @@ class ProofTree {
     step.in = evidence.in;
     step.d.assign(evidence.d.begin(), evidence.d.end());
     step.u_in.assign(evidence.u.begin(), evidence.u.begin() + evidence.in);
+    step.u_in_low = evidence.u_low;
     step.u_free.assign(evidence.u.begin() + evidence.in, evidence.u.end());
     step.fixed_in = std::move(fixed_in);
     step.fixed_out = std::move(fixed_out);
@@ -305,16 +306,17 @@ class ProofTree {
     evidence.in = k;
     evidence.u.assign(k + m, 0);
     for (Index i = 0; i < m; ++i) evidence.u[k + i] = static_cast<float>(x[i]);
-    // (c - Gu)_i = 0 for those in, refined once
-    std::vector<double> rest(k), more(k);
-    for (int round = 0; round < 2; ++round) {
-      for (Index i = 0; i < k; ++i) {
-        const double* row = problem_.g.row(node.in[i]);
-        rest[i] = problem_.c[node.in[i]];
-        for (Index j = 0; j < k + m; ++j) rest[i] -= row[evidence.columns[j]] * evidence.u[j];
-      }
+    evidence.u_low.assign(k, 0);
+    // (c - Gu)_i = 0 for those in, to more digits than u has
+    std::vector<double> more(k);
+    for (int round_of = 0; round_of < 4 && k; ++round_of) {
+      const std::vector<double> rest = residuals_inside(problem_, evidence);
       solve_factored(inside_, rest.data(), more.data());
-      for (Index i = 0; i < k; ++i) evidence.u[i] += more[i];
+      for (Index i = 0; i < k; ++i) {
+        const double low = evidence.u_low[i] + more[i], sum = evidence.u[i] + low;
+        evidence.u_low[i] = low - (sum - evidence.u[i]);
+        evidence.u[i] = sum;
+      }
     }
     double least = std::numeric_limits<double>::infinity();
     if (k) {
@@ -589,6 +591,7 @@ class ProofTree {
     evidence.columns.insert(evidence.columns.end(), node.free.begin(), node.free.end());
     evidence.in = k;
     evidence.u.resize(k + m);
+    evidence.u_low.assign(k, 0);
     evidence.d.assign(k + m, d);
     node.warm.clear();
     double shares = 0;

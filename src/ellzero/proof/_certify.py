@@ -6,11 +6,13 @@ import math
 import sys
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ellzero._certificate import Certificate
 from ellzero.proof._prove import Proved, Prover
-from ellzero.regression._growth import GrowingFrontier
-from ellzero.regression._hull import middle
+
+if TYPE_CHECKING:
+    from ellzero.regression._growth import GrowingFrontier
 
 __all__ = ["Certifier", "line_printer"]
 
@@ -128,6 +130,8 @@ class Certifier:
 
     def _worth(self, size: int) -> float:
         """Return what one more column is about worth at a size."""
+        from ellzero.regression._hull import middle  # which imports this
+
         hull = self._growing.hull
         ends = hull.interval(size)
         return hull.edge_over(size) if ends is None else middle(*ends)

@@ -287,6 +287,8 @@ class _Replay:
         columns = [int(j) for j in step["columns"]]
         n_in = int(step["n_in"])
         u = np.concatenate([decode(step["u_in"], "f8"), decode(step["u_free"], "f4")])
+        low = np.zeros_like(u)
+        low[:n_in] = decode(step["u_in_low"], "f8")
         d = decode(step["d"], "f4")
         if len(set(columns)) != len(columns) or set(columns) != inside | free:
             raise CertificateError(f"A bound of node {place} is not on its columns.")
@@ -296,7 +298,7 @@ class _Replay:
             or len(decode(step["u_in"], "f8")) != n_in
         ):
             raise CertificateError(f"A bound of node {place} has not one u and d per column.")
-        if not (np.isfinite(u).all() and np.isfinite(d).all() and (d > 0).all()):
+        if not (np.isfinite(u + low).all() and np.isfinite(d).all() and (d > 0).all()):
             raise CertificateError(f"Node {place}: some d are not positive, or not finite.")
         G = self.problem.gram[np.ix_(columns, columns)]
         c = self.problem.c[columns]
@@ -309,18 +311,21 @@ class _Replay:
         parts: list[Any] = [number(self.problem.half_yy)]
         slack = 0.0
         t: dict[int, Any] = {}
+        used, more = np.flatnonzero(u), np.flatnonzero(low)
+        among, at = np.hstack([G[:, used], G[:, more]]), np.concatenate([u[used], low[more]])
         for i, column in enumerate(columns):
             if self.exact:
-                v: Any = Fraction(c[i]) - _exact_sum(G[i], u) + Fraction(d[i]) * Fraction(u[i])
-                parts.append(-Fraction(u[i]) * (Fraction(c[i]) - v) / 2)
+                own = Fraction(u[i]) + Fraction(low[i])
+                v: Any = Fraction(c[i]) - _exact_sum(among[i], at) + Fraction(d[i]) * own
+                parts.append(-own * (Fraction(c[i]) - v) / 2)
                 t[column] = v * v / (2 * Fraction(d[i]))
             else:
-                own = _products(d[i : i + 1], u[i : i + 1])
-                v = math.fsum([c[i], *_products(-G[i], u), *own])
-                parts += _products(-0.5 * u[i : i + 1], c[i : i + 1])
+                both, d_i = np.array([u[i], low[i]]), np.array([d[i], d[i]])
+                v = math.fsum([c[i], *_products(-among[i], at), *_products(d_i, both)])
+                parts += _products(-0.5 * both, np.array([c[i], c[i]]))
                 parts.append(0.5 * u[i] * v)
                 t[column] = v * v / (2 * d[i]) * (1 + 8 * _UNIT)
-                slack += abs(u[i] * v)
+                slack += (abs(u[i]) + abs(low[i]) / _UNIT) * abs(v)
             if column in inside:
                 parts += [number(self.price[column]), -t[column]]
         total: Any = sum(parts, Fraction(0)) if self.exact else math.fsum(parts)

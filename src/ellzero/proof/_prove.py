@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero.proof._record import Claim, Record, Statistics
-from ellzero.regression._problem import Problem
+
+if TYPE_CHECKING:
+    from ellzero.regression._problem import Problem
 
 __all__ = ["Proved", "Prover"]
 
