@@ -93,9 +93,8 @@ void bind_proof(nb::module_& m) {
       .def_prop_ro("columns", [](const ProofStep& s) { return to_array(s.columns); })
       .def_ro("n_in", &ProofStep::in)
       .def_prop_ro("d", [](const ProofStep& s) { return to_array(s.d); })
-      .def_prop_ro("u_in", [](const ProofStep& s) { return to_array(s.u_in); })
-      .def_prop_ro("u_in_low", [](const ProofStep& s) { return to_array(s.u_in_low); })
-      .def_prop_ro("u_free", [](const ProofStep& s) { return to_array(s.u_free); })
+      .def_prop_ro("u", [](const ProofStep& s) { return to_array(s.u); })
+      .def_prop_ro("u_low", [](const ProofStep& s) { return to_array(s.u_low); })
       .def_prop_ro("fixed_in", [](const ProofStep& s) { return to_array(s.fixed_in); })
       .def_prop_ro("fixed_out", [](const ProofStep& s) { return to_array(s.fixed_out); });
   nb::class_<ProofNode>(m, "ProofNode")

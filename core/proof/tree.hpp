@@ -41,8 +41,8 @@ struct ProofSettings {
 struct ProofStep {
   std::vector<int> columns;
   Index in = 0;
-  std::vector<float> d, u_free;
-  std::vector<double> u_in, u_in_low;
+  std::vector<float> d;
+  std::vector<double> u, u_low;  // u_low: more digits for those in
   std::vector<int> fixed_in, fixed_out;
 };
 
@@ -204,12 +204,11 @@ class ProofTree {
     step.columns = evidence.columns;
     step.in = evidence.in;
     step.d.assign(evidence.d.begin(), evidence.d.end());
-    step.u_in.assign(evidence.u.begin(), evidence.u.begin() + evidence.in);
-    step.u_in_low = evidence.u_low;
-    step.u_free.assign(evidence.u.begin() + evidence.in, evidence.u.end());
+    step.u = evidence.u;
+    step.u_low = evidence.u_low;
     step.fixed_in = std::move(fixed_in);
     step.fixed_out = std::move(fixed_out);
-    recorded_ += sizeof(ProofStep) + 12.0 * static_cast<double>(evidence.columns.size());
+    recorded_ += sizeof(ProofStep) + 16.0 * static_cast<double>(evidence.columns.size());
     out_.record[node.record].steps.push_back(std::move(step));
     if (recorded_ > settings_.record_bytes) {
       out_.recorded = false;
@@ -305,7 +304,7 @@ class ProofTree {
     evidence.columns.insert(evidence.columns.end(), node.free.begin(), node.free.end());
     evidence.in = k;
     evidence.u.assign(k + m, 0);
-    for (Index i = 0; i < m; ++i) evidence.u[k + i] = static_cast<float>(x[i]);
+    for (Index i = 0; i < m; ++i) evidence.u[k + i] = x[i];
     evidence.u_low.assign(k, 0);
     // (c - Gu)_i = 0 for those in, to more digits than u has
     std::vector<double> more(k);
@@ -599,7 +598,7 @@ class ProofTree {
     std::vector<int> support = node.in;
     for (Index i = 0; i < k + m; ++i) {
       const double b = wide_b_[evidence.columns[i]];
-      evidence.u[i] = i < k ? b : static_cast<float>(b);
+      evidence.u[i] = b;
       if (b == 0) continue;
       node.warm.emplace_back(evidence.columns[i], static_cast<float>(b));
       if (i < k) continue;

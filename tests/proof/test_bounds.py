@@ -26,9 +26,8 @@ def test_every_node_is_bounded_by_its_best_support(seed):
     for node in proof["tree"]:
         for step in node["steps"]:
             columns, n_in = step["columns"], step["n_in"]
-            u = np.concatenate(
-                [_checker.decode(step["u_in"], "f8"), _checker.decode(step["u_free"], "f4")]
-            )
+            u = _checker.decode(step["u"], "f8").astype(np.longdouble)
+            u[:n_in] += _checker.decode(step["u_low"], "f8")
             d = _checker.decode(step["d"], "f4")
             inside, free = columns[:n_in], columns[n_in:]
             value = bound(

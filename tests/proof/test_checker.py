@@ -63,13 +63,12 @@ def zero_d(content):
 
 def other_u(content):
     for step in steps_of(content):
-        step["u_in"] = scaled(step["u_in"], "f8", 1.1)
-        step["u_free"] = scaled(step["u_free"], "f4", 1.1)
+        step["u"] = scaled(step["u"], "f8", 1.1)
 
 
 def infinite_u(content):
-    step = next(step for step in steps_of(content) if step["u_free"])
-    step["u_free"] = scaled(step["u_free"], "f4", np.inf)
+    step = next(step for step in steps_of(content) if step["u"])
+    step["u"] = scaled(step["u"], "f8", np.inf)
 
 
 def missing_leaf(content):

@@ -286,17 +286,13 @@ class _Replay:
     ) -> _Bounds:
         columns = [int(j) for j in step["columns"]]
         n_in = int(step["n_in"])
-        u = np.concatenate([decode(step["u_in"], "f8"), decode(step["u_free"], "f4")])
+        u, digits = decode(step["u"], "f8"), decode(step["u_low"], "f8")
         low = np.zeros_like(u)
-        low[:n_in] = decode(step["u_in_low"], "f8")
+        low[: len(digits)] = digits
         d = decode(step["d"], "f4")
         if len(set(columns)) != len(columns) or set(columns) != inside | free:
             raise CertificateError(f"A bound of node {place} is not on its columns.")
-        if (
-            len(u) != len(columns)
-            or len(d) != len(columns)
-            or len(decode(step["u_in"], "f8")) != n_in
-        ):
+        if len(u) != len(columns) or len(d) != len(columns) or len(digits) != n_in:
             raise CertificateError(f"A bound of node {place} has not one u and d per column.")
         if not (np.isfinite(u + low).all() and np.isfinite(d).all() and (d > 0).all()):
             raise CertificateError(f"Node {place}: some d are not positive, or not finite.")

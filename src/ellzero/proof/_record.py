@@ -12,8 +12,8 @@ float32. The parts of a file:
     For each: ``lam``, ``cap`` and what is claimed in ``claim``: ``support`` and its coefficients
     ``b``, ``objective``, ``bound``, ``tolerance``, ``proved``, ``always_in``, ``always_out``. And
     the ``tree``: for every node its ``parent``, the ``column`` that was decided and whether it is
-    ``inside``, its ``steps`` (``columns``, of which the first ``n_in`` are in, ``u_in`` and more
-    digits of it in ``u_in_low``, ``u_free``, ``d``, ``fixed_in``, ``fixed_out``), its ``end``.
+    ``inside``, its ``steps`` (``columns``, of which the first ``n_in`` are in, ``u``, for those in
+    more digits of it in ``u_low``, ``d``, ``fixed_in``, ``fixed_out``), its ``end``.
 """
 
 from __future__ import annotations
@@ -154,9 +154,8 @@ def _node_to_json(node: _core.ProofNode) -> dict[str, Any]:
             {
                 "columns": step.columns.tolist(),
                 "n_in": step.n_in,
-                "u_in": _encode(step.u_in, "f8"),
-                "u_in_low": _encode(step.u_in_low, "f8"),
-                "u_free": _encode(step.u_free, "f4"),
+                "u": _encode(step.u, "f8"),
+                "u_low": _encode(step.u_low, "f8"),
                 "d": _encode(step.d, "f4"),
                 "fixed_in": step.fixed_in.tolist(),
                 "fixed_out": step.fixed_out.tolist(),
