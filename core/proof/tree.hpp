@@ -35,6 +35,7 @@ struct ProofSettings {
   double record_bytes = 256e6;  // what the record may take
   double barrier = 0.2;         // the barrier's weight, as a share of what is to be gained
   double nu = 0;                // what a column is about worth beyond its price, if there is a cap
+  Index wide = 250;             // free columns, beyond which Newton's method takes too long
 };
 
 // One bound that was used, on the columns that were in and free at the time, and what it fixed.
@@ -576,7 +577,7 @@ class ProofTree {
   // Many free columns and a ridge: D is the ridge, less rounding, and only u is looked for, by
   // coordinate descent on the columns that are not zero in it and those that want to be.
   bool is_wide(const Node& node) const {
-    return problem_.floor > 0 && static_cast<Index>(node.free.size()) > kWide &&
+    return problem_.floor > 0 && static_cast<Index>(node.free.size()) > settings_.wide &&
            problem_.cap > static_cast<Index>(node.in.size());
   }
 
@@ -804,8 +805,7 @@ class ProofTree {
 
   static constexpr int kSweeps = 64;
   static constexpr int kWideSweeps = 200;
-  static constexpr Index kWide = 250;  // free columns, beyond which Newton's method takes too long
-  static constexpr Index kSteps = 3;   // of Newton's method at a node, from its parent's point
+  static constexpr Index kSteps = 3;  // of Newton's method at a node, from its parent's point
 
   const ProofProblem& problem_;
   ProofSettings settings_;

@@ -507,6 +507,7 @@ class Proof:
         record_bytes: float,
         barrier: float,
         nu: float,
+        wide: int,
         progress: Callable[[int, float, float], None] | None,
     ) -> None: ...
     def fit(self, support: _Integers) -> ProofFit: ...

@@ -40,7 +40,8 @@ class Case:
             warnings.simplefilter("ignore")
             self.frontier = l0_frontier(X, y, ridge=ridge, always_include=forced)
         self.problem = self.frontier._growing.problem._replace(forced=self.frontier.supports[0])
-        self.prover = Prover(self.problem)
+        self.wide = int(rng.integers(4)) if rng.random() < 0.3 else 250
+        self.prover = Prover(self.problem, self.wide)
         known = self.prover.statistics
         if rng.random() < 0.5:
             sizes = self.frontier.sizes
@@ -56,7 +57,7 @@ class Case:
 
     def prove(self, **options):
         """Prove it anew; the record is that of the last time."""
-        self.prover = Prover(self.problem)
+        self.prover = Prover(self.problem, self.wide)
         return self.prover.prove(
             self.model.support,
             self.model.energy,
@@ -64,6 +65,7 @@ class Case:
             cap=self.cap,
             gap=0.0,
             seconds=60.0,
+            worth=float(self.model.energy) / 10,
             **options,
         )
 

@@ -174,6 +174,23 @@ def test_dependent_columns():
     assert 7 in copies.always_out
 
 
+def test_what_depends_too_nearly_is_not_proved():
+    """Products of columns say nothing of coefficients of a million."""
+    rng = np.random.default_rng(0)
+    proved = 0
+    for _ in range(30):
+        X = rng.normal(size=(7, 4))
+        X = np.column_stack([X, X[:, 0] + 10 ** rng.uniform(-8, -5) * rng.normal(size=7)])
+        y = X[:, :4] @ rng.normal(size=4) + rng.normal(size=7)
+        model = L0Regressor(0.01, solver="exact").fit(X, y)
+        certificate = model.certificate_
+        assert certificate.objective == model.objective_
+        if certificate.proved:
+            proved += 1
+            assert certificate.objective - certificate.bound <= certificate.tolerance
+    assert proved
+
+
 @pytest.mark.parametrize(
     "settings",
     [

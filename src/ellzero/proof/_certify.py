@@ -124,9 +124,9 @@ class Certifier:
                 worth=self._worth(size) if lam == 0 else 0.0,
             )
         except KeyboardInterrupt as stop:
-            self._take(stop.args[0])
+            stop.args = (self._take(stop.args[0], size, lam, cap),)
             raise
-        return self._take(found)
+        return self._take(found, size, lam, cap)
 
     def _worth(self, size: int) -> float:
         """Return what one more column is about worth at a size."""
@@ -136,10 +136,31 @@ class Certifier:
         ends = hull.interval(size)
         return hull.edge_over(size) if ends is None else middle(*ends)
 
-    def _take(self, found: Proved) -> Proved:
+    def _take(self, found: Proved, size: int, lam: float, cap: int) -> Proved:
+        """Offer what was found to the frontier, and return what is known of the model it has.
+
+        That is another one where the frontier leaves columns aside that depend on each other too
+        nearly, whose products say nothing sound about the table.
+        """
+        growing = self._growing
         self._nodes += found.nodes
-        self._growing.offer(found.support)
-        return found
+        growing.offer(found.support)
+        if lam > 0:
+            size = min(growing.hull.size_at(lam), cap)
+        support, energy = growing.model(size)
+        n_priced = support.size - growing.first
+        objective = energy + (lam * n_priced if n_priced else 0.0)
+        tolerance = max(found.tolerance, self._gap * objective)
+        if objective > found.objective:  # less is known about what comes near to that
+            forced = tuple(growing.model(growing.first)[0].tolist())
+            found = found._replace(always_in=forced, always_out=())
+        return found._replace(
+            support=support,
+            objective=objective,
+            bound=min(found.bound, objective),
+            tolerance=tolerance,
+            proved=found.proved and found.bound >= objective - tolerance,
+        )
 
     def _keep(self, stop: KeyboardInterrupt, certify: Callable[[Proved], Certificate]) -> None:
         """Note what is known at an interruption, which goes on as everywhere."""

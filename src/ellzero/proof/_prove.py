@@ -25,8 +25,8 @@ _ROUNDING = 2e-11
 _LEAST_RIDGE = 2.0**-37
 _RECORD_BYTES = 256e6
 _MOST_DEPENDENT = 10
-_WIDE = 250  # columns, beyond which the ridge alone makes bounds first
-_BARRIER = 0.2
+_WIDE = 250  # columns, beyond which Newton's method takes too long
+_BARRIER = 0.15
 MAX_NODES_IN_MEMORY = 100_000
 
 Progress = Callable[[int, float, float], None]
@@ -46,10 +46,14 @@ class Proved(NamedTuple):
 
 
 class Prover:
-    """Proofs about one problem, which share what is known of its columns."""
+    """Proofs about one problem, which share what is known of its columns.
 
-    def __init__(self, problem: Problem) -> None:
-        known = self.statistics = gather(problem)
+    Where more than ``wide`` columns are free, the ridge alone makes the bound.
+    """
+
+    def __init__(self, problem: Problem, wide: int = _WIDE) -> None:
+        self._wide = wide
+        known = self.statistics = gather(problem, wide)
         self.record = Record(self.statistics)
         p = len(self.statistics.c)
         aside = {*self.statistics.dead.tolist(), *(j for j, _ in self.statistics.copies)}
@@ -117,6 +121,7 @@ class Prover:
                 record_bytes=_RECORD_BYTES,
                 barrier=barrier,
                 nu=worth / unit,
+                wide=self._wide,
                 progress=None if progress is None else scaled_report,
             )
         except KeyboardInterrupt as stop:
@@ -184,7 +189,7 @@ class Prover:
         )
 
 
-def gather(problem: Problem) -> Statistics:
+def gather(problem: Problem, wide: int = _WIDE) -> Statistics:
     """Ask for all Gram columns, and put the ridge on the diagonal."""
     design, engine = problem.design, problem.engine
     p = design.columns
@@ -218,7 +223,7 @@ def gather(problem: Problem) -> Statistics:
         copies,
         problem.ridge + added,
         added,
-        _floor(problem, p),
+        _floor(problem, p) if p > wide else 0.0,
         problem.intercept,
         names,
     )
@@ -230,8 +235,6 @@ def _floor(problem: Problem, p: int) -> float:
     G less the ridge is a matrix of products to within their rounding, whose norm is at most p times
     that of one.
     """
-    if p <= _WIDE:
-        return 0.0
     rounding = 8 * p * (problem.design.weight + 8) * _UNIT
     return max(0.0, problem.ridge * (1 - 1e-9) - rounding)
 
