@@ -38,7 +38,7 @@ class PythonProof {
   void run(const Vector<Index>& in, const Vector<Index>& free, const Vector<Index>& support,
            double objective, double tolerance, double gap, double seconds, Index max_nodes,
            Index max_open, double record_bytes, double barrier, double nu, Index wide,
-           const nb::object& progress) {
+           bool enumerate, const nb::object& progress) {
     const Index p = problem_.columns();
     ProofSettings settings;
     settings.objective = objective;
@@ -52,6 +52,7 @@ class PythonProof {
     settings.barrier = barrier;
     settings.nu = nu;
     settings.wide = wide;
+    settings.enumerate = enumerate;
     PythonInterrupt interrupt;
     const Context context{1, &interrupt};
     ProofProgress report;
@@ -116,7 +117,7 @@ void bind_proof(nb::module_& m) {
            nb::arg("free").noconvert(), nb::arg("support").noconvert(), nb::arg("objective"),
            nb::arg("tolerance"), nb::arg("gap"), nb::arg("seconds"), nb::arg("max_nodes"),
            nb::arg("max_open"), nb::arg("record_bytes"), nb::arg("barrier"), nb::arg("nu"),
-           nb::arg("wide"), nb::arg("progress").none())
+           nb::arg("wide"), nb::arg("enumerate"), nb::arg("progress").none())
       .def("fit", &PythonProof::fit_support, nb::arg("support").noconvert())
       .def_prop_ro("bound", [](const PythonProof& p) { return p.result_.bound; })
       .def_prop_ro("objective", [](const PythonProof& p) { return p.result_.objective; })

@@ -36,6 +36,7 @@ struct ProofSettings {
   double barrier = 0.2;         // the barrier's weight, as a share of what is to be gained
   double nu = 0;                // what a column is about worth beyond its price, if there is a cap
   Index wide = 250;             // free columns, beyond which Newton's method takes too long
+  bool enumerate = false;       // where no relaxation bounds anything
 };
 
 // One bound that was used, on the columns that were in and free at the time, and what it fixed.
@@ -529,6 +530,7 @@ class ProofTree {
         }
       }
       if (at.d.empty() && !node.warm.empty()) start_from_wide(node, free, at);
+      if (settings_.enumerate) return divide_blindly(node, at);
       bool computed = !at.d.empty() || relaxation_.start(free, at);
       if (computed) {
         const double wanted = target();
@@ -569,6 +571,7 @@ class ProofTree {
         close(node, &safe);
         return;
       }
+      if (free.cap == 1) return enumerate_last(node);
       divide(node, at, choose(free));
       return;
     }
@@ -785,6 +788,7 @@ class ProofTree {
   void divide_blindly(Node& node, const RelaxationPoint& at) {
     FreeProblem free;
     if (node.free.empty() || !reduce(node, free)) return give_up(node);
+    if (free.cap == 1) return enumerate_last(node);
     Index best = 0;
     double most = -1;
     for (Index i = 0; i < free.size(); ++i) {
@@ -796,6 +800,24 @@ class ProofTree {
       }
     }
     divide(node, at, best);
+  }
+
+  // One more column may come in: each of them is tried.
+  void enumerate_last(const Node& node) {
+    Node rest = node;
+    FreeProblem none;  // of cap 0: nothing is left to choose
+    while (!rest.free.empty()) {
+      end(rest, NodeEnd::kBranched);
+      const int column = rest.free.back();
+      Node child = rest;
+      rest.free.pop_back();
+      child.free.clear();
+      child.in.push_back(column);
+      child.record = add_record(rest.record, column, true);
+      if (!finish(child, none)) give_up(child);
+      rest.record = add_record(rest.record, column, false);
+    }
+    if (!finish(rest, none)) give_up(rest);
   }
 
   void give_up(const Node& node) {

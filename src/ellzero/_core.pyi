@@ -508,6 +508,7 @@ class Proof:
         barrier: float,
         nu: float,
         wide: int,
+        enumerate: bool,
         progress: Callable[[int, float, float], None] | None,
     ) -> None: ...
     def fit(self, support: _Integers) -> ProofFit: ...

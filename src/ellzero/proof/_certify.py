@@ -183,7 +183,7 @@ class Certifier:
         return self._certify(found, "no support is better", sizes)
 
     def _certify_size(self, found: Proved, size: int) -> Certificate:
-        words = f"no support of {size} variables is better"
+        words = f"no support of {size} variable{'s' if size != 1 else ''} is better"
         return self._certify(found, words, (size,) if found.proved else ())
 
     def _certify_sizes(self, last: Proved, certified: list[int], max_size: int) -> Certificate:

@@ -122,6 +122,7 @@ class Prover:
                 barrier=barrier,
                 nu=worth / unit,
                 wide=self._wide,
+                enumerate=self.unbounded,
                 progress=None if progress is None else scaled_report,
             )
         except KeyboardInterrupt as stop:
