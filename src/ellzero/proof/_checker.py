@@ -247,8 +247,7 @@ class _Replay:
         if len(inside) > self.cap:
             best = math.inf
         for step in node["steps"]:
-            if len(inside) >= self.cap:
-                free = set()
+            free = free if len(inside) < self.cap else set()
             last = self._bounds(place, step, inside, free)
             best = max(best, last.value)
             fixed_in, fixed_out = set(step["fixed_in"]), set(step["fixed_out"])
@@ -261,6 +260,7 @@ class _Replay:
             if fixed_in or fixed_out:
                 inside, free = inside | fixed_in, free - fixed_in - fixed_out
                 last = None
+        free = free if len(inside) < self.cap else set()
         if node["end"] != "branched":
             self._check_region(place, best, inside, free, last)
         return inside, free, best
