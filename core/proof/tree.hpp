@@ -19,6 +19,8 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "proof/coordinate_descent.hpp"
+#include "proof/record.hpp"
 #include "proof/relaxation.hpp"
 #include "proof/safe_bound.hpp"
 
@@ -37,26 +39,6 @@ struct ProofSettings {
   double nu = 0;                // what a column is about worth beyond its price, if there is a cap
   Index wide = 250;             // free columns, beyond which Newton's method takes too long
   bool enumerate = false;       // where no relaxation bounds anything
-};
-
-// One bound that was used, on the columns that were in and free at the time, and what it fixed.
-struct ProofStep {
-  std::vector<int> columns;
-  Index in = 0;
-  std::vector<float> d;
-  std::vector<double> u, u_low;  // u_low: more digits for those in
-  std::vector<int> fixed_in, fixed_out;
-};
-
-// How a node ended: kBranched has two children, which begin where it ended.
-enum class NodeEnd { kOpen, kClosed, kBranched };
-
-struct ProofNode {
-  Index parent = -1;
-  int column = -1;  // that was decided to make it, or -1 for the root
-  bool inside = false;
-  NodeEnd end = NodeEnd::kOpen;
-  std::vector<ProofStep> steps;
 };
 
 struct ProofResult {
@@ -78,7 +60,7 @@ using ProofProgress = std::function<void(Index nodes, double bound, double objec
 class ProofTree {
  public:
   ProofTree(const ProofProblem& problem, ProofSettings settings)
-      : problem_(problem), settings_(std::move(settings)) {
+      : problem_(problem), settings_(std::move(settings)), record_(settings_.record_bytes) {
     out_.objective = settings_.objective;
     out_.support = settings_.support;
     const double infinity = std::numeric_limits<double>::infinity();
@@ -96,7 +78,7 @@ class ProofTree {
     root->free = std::move(free);
     root->bound = -std::numeric_limits<double>::infinity();
     root->nu = settings_.nu;
-    root->record = add_record(-1, -1, false);
+    root->record = record_.add(-1, -1, false);
     push(std::move(root));
     std::unique_ptr<Node> node;
     relaxation_.pause = [&] {
@@ -130,6 +112,8 @@ class ProofTree {
     out_.open = static_cast<Index>(open_.size());
     out_.bound = least_;
     out_.newton_steps = relaxation_.total_steps;
+    out_.recorded = record_.complete();
+    out_.record = record_.take();
   }
 
   ProofResult take() { return std::move(out_); }
@@ -189,39 +173,6 @@ class ProofTree {
     return node;
   }
 
-  Index add_record(Index parent, int column, bool inside) {
-    if (!out_.recorded) return -1;
-    ProofNode node;
-    node.parent = parent;
-    node.column = column;
-    node.inside = inside;
-    out_.record.push_back(std::move(node));
-    recorded_ += sizeof(ProofNode);
-    return static_cast<Index>(out_.record.size()) - 1;
-  }
-  void add_step(const Node& node, const Evidence& evidence, std::vector<int> fixed_in,
-                std::vector<int> fixed_out) {
-    if (!out_.recorded) return;
-    ProofStep step;
-    step.columns = evidence.columns;
-    step.in = evidence.in;
-    step.d.assign(evidence.d.begin(), evidence.d.end());
-    step.u = evidence.u;
-    step.u_low = evidence.u_low;
-    step.fixed_in = std::move(fixed_in);
-    step.fixed_out = std::move(fixed_out);
-    recorded_ += sizeof(ProofStep) + 16.0 * static_cast<double>(evidence.columns.size());
-    out_.record[node.record].steps.push_back(std::move(step));
-    if (recorded_ > settings_.record_bytes) {
-      out_.recorded = false;
-      out_.record.clear();
-      out_.record.shrink_to_fit();
-    }
-  }
-  void end(const Node& node, NodeEnd how) {
-    if (out_.recorded) out_.record[node.record].end = how;
-  }
-
   // A region with a bound is done with: what it says of columns that are in, free or out.
   void count_region(const Node& node, double value, const SafeBound* safe) {
     least_ = std::min(least_, value);
@@ -244,7 +195,7 @@ class ProofTree {
   void count_open(const Node& node) { count_region(node, node.bound, nullptr); }
   void close(const Node& node, const SafeBound* safe) {
     count_region(node, node.bound, safe);
-    end(node, NodeEnd::kClosed);
+    record_.end(node.record, NodeEnd::kClosed);
   }
 
   bool holds_incumbent(const Node& node) const {
@@ -339,58 +290,6 @@ class ProofTree {
     return false;
   }
 
-  // Coordinate descent on the relaxed coefficients with D as it is: what a child is worth at once.
-  double descend(const FreeProblem& free, const std::vector<double>& d, double nu,
-                 std::vector<double>& b, double target) {
-    const Index m = free.size();
-    const double price = free.lam + (free.capped() ? nu : 0);
-    gradient_.resize(m);
-    times(free.g, b.data(), gradient_.data());
-    for (Index i = 0; i < m; ++i) gradient_[i] = free.c[i] - gradient_[i];
-    double value = -std::numeric_limits<double>::infinity();
-    for (int sweep = 1; sweep <= kSweeps; ++sweep) {
-      for (Index i = 0; i < m; ++i) {
-        const double whole = free.g.row(i)[i], own = gradient_[i] + whole * b[i];
-        const double size = std::fabs(own), low = std::sqrt(2 * price * d[i]);
-        double next = 0;
-        if (size > low) {
-          next = size * d[i] > whole * low ? size / whole : (size - low) / (whole - d[i]);
-          if (own < 0) next = -next;
-        }
-        const double change = next - b[i];
-        if (change == 0) continue;
-        b[i] = next;
-        const double* row = free.g.row(i);
-        for (Index j = 0; j < m; ++j) gradient_[j] -= change * row[j];
-      }
-      if (sweep % 8) continue;
-      const double before = value;
-      value = approximate(free, d, b);
-      if (value >= target) break;
-      // Where it is going, if it goes on as it did
-      if (value + 10 * (value - before) < target) break;
-    }
-    return value;
-  }
-
-  // The bound of u = b, whose gradient is known.
-  double approximate(const FreeProblem& free, const std::vector<double>& d,
-                     const std::vector<double>& b) {
-    const Index m = free.size();
-    double sum = free.base;
-    weights_.resize(m);
-    for (Index i = 0; i < m; ++i) {
-      const double v = gradient_[i] + d[i] * b[i];
-      weights_[i] = std::max(0.0, 0.5 * v * v / d[i] - free.lam);
-      sum -= 0.5 * b[i] * (free.c[i] - v);  // 1/2 u'Qu = 1/2 u'(c - v)
-    }
-    if (free.capped())
-      std::nth_element(weights_.begin(), weights_.begin() + free.cap, weights_.end(),
-                       std::greater<double>());
-    for (Index i = 0; i < std::min(free.cap, m); ++i) sum -= weights_[i];
-    return sum;
-  }
-
   // Fixes what can be, and records the bound if it was of use. True if something was fixed.
   bool fix(Node& node, RelaxationPoint& at, const Evidence& evidence, const SafeBound& safe) {
     std::vector<int> fixed_in, fixed_out;
@@ -408,7 +307,7 @@ class ProofTree {
         excluded = std::min(excluded, safe.if_out[i]);
       }
     }
-    add_step(node, evidence, fixed_in, fixed_out);
+    record_.add_step(node.record, evidence, fixed_in, fixed_out);
     if (fixed_in.empty() && fixed_out.empty()) return false;
     count_fixed(node, safe, fixed_in, fixed_out, excluded);
     Node next;
@@ -497,7 +396,7 @@ class ProofTree {
       if (is_wide(node)) {
         if (!process_wide(node, evidence, safe)) return give_up(node);
         if (node.bound >= target() && !holds_incumbent(node)) {
-          add_step(node, evidence, {}, {});
+          record_.add_step(node.record, evidence, {}, {});
           close(node, &safe);
           return;
         }
@@ -519,10 +418,10 @@ class ProofTree {
       }
       if (inherited && round_of == 0) {
         std::vector<double> b(m, 0.0);
-        if (descend(free, at.d, at.nu, b, target()) >= target() &&
+        if (descent_.descend(free, at.d, at.nu, b, target()) >= target() &&
             make_evidence(node, at.d, b, evidence, safe) && safe.value >= target()) {
           node.bound = std::max(node.bound, safe.value);
-          add_step(node, evidence, {}, {});
+          record_.add_step(node.record, evidence, {}, {});
           if (!holds_incumbent(node)) {
             close(node, &safe);
             return;
@@ -562,7 +461,7 @@ class ProofTree {
       node.bound = std::max(node.bound, safe.value);
       const bool mine = holds_incumbent(node);
       if (node.bound >= target() && !mine) {
-        add_step(node, evidence, {}, {});
+        record_.add_step(node.record, evidence, {}, {});
         close(node, &safe);
         return;
       }
@@ -589,7 +488,8 @@ class ProofTree {
     const Index cap = problem_.cap - k;
     const double d = static_cast<float>(problem_.floor * (1 - 1e-6));
     const double lam = problem_.price[node.free[0]];
-    relax_wide(node, d, lam + (cap < m ? node.nu : 0));
+    descent_.relax(problem_, node.in, node.free, node.warm, d, lam + (cap < m ? node.nu : 0),
+                   wide_b_);
     evidence.columns = node.in;
     evidence.columns.insert(evidence.columns.end(), node.free.begin(), node.free.end());
     evidence.in = k;
@@ -618,78 +518,6 @@ class ProofTree {
     }
     try_support(std::move(support));
     return true;
-  }
-
-  // Minimises 1/2 b'G b - c'b + the relaxed price of the free columns, into wide_b_.
-  void relax_wide(const Node& node, double d, double price) {
-    const Index p = problem_.columns();
-    const double low = std::sqrt(2 * price * d);
-    wide_b_.assign(p, 0);
-    std::vector<int> active = node.in;
-    std::vector<char> state(p, 0);  // 1 free, 2 active
-    for (const int j : node.free) state[j] = 1;
-    for (const int j : node.in) state[j] = 2;
-    const auto enter = [&](int j) {
-      if (state[j] != 1) return;
-      state[j] = 2;
-      active.push_back(j);
-    };
-    const Index k = static_cast<Index>(node.in.size());
-    for (const auto& [j, b] : node.warm) {
-      enter(j);
-      if (state[j] == 2) wide_b_[j] = b;
-    }
-    std::vector<double> full(p);
-    std::vector<std::pair<double, int>> wanted;
-    for (int round_of = 0; round_of < 20; ++round_of) {
-      // Of the free columns, those that are not active and whose gradient is beyond the threshold
-      std::copy(problem_.c.begin(), problem_.c.end(), full.begin());
-      for (const int a : active) {
-        if (wide_b_[a] == 0) continue;
-        const double factor = wide_b_[a], *row = problem_.g.row(a);
-        for (Index j = 0; j < p; ++j) full[j] -= factor * row[j];
-      }
-      wanted.clear();
-      for (const int j : node.free) {
-        if (state[j] == 1 && std::fabs(full[j]) > low * (1 + 1e-9))
-          wanted.emplace_back(-std::fabs(full[j]), j);
-      }
-      if (round_of > 0 && wanted.empty()) return;
-      std::sort(wanted.begin(), wanted.end());
-      for (std::size_t i = 0; i < std::min<std::size_t>(wanted.size(), 40); ++i)
-        enter(wanted[i].second);
-      const Index m = static_cast<Index>(active.size());
-      Square& local = inverse_;
-      local.resize(m);
-      std::vector<double> gradient(m), b(m);
-      for (Index i = 0; i < m; ++i) {
-        const double* row = problem_.g.row(active[i]);
-        for (Index j = 0; j < m; ++j) local.row(i)[j] = row[active[j]];
-        gradient[i] = full[active[i]];
-        b[i] = wide_b_[active[i]];
-      }
-      for (int sweep = 0; sweep < kWideSweeps; ++sweep) {
-        double moved = 0;
-        for (Index i = 0; i < m; ++i) {
-          const double* row = local.row(i);
-          const double whole = row[i], own = gradient[i] + whole * b[i], size = std::fabs(own);
-          double next = 0;
-          if (i < k) {
-            next = own / whole;
-          } else if (size > low) {
-            next = size * d > whole * low ? size / whole : (size - low) / (whole - d);
-            if (own < 0) next = -next;
-          }
-          const double change = next - b[i];
-          if (change == 0) continue;
-          moved = std::max(moved, std::fabs(change));
-          b[i] = next;
-          for (Index j = 0; j < m; ++j) gradient[j] -= change * row[j];
-        }
-        if (moved < 1e-7) break;
-      }
-      for (Index i = 0; i < m; ++i) wide_b_[active[i]] = b[i];
-    }
   }
 
   // The first point where few columns are left: D the ridge, u as it was when they were many.
@@ -737,7 +565,7 @@ class ProofTree {
     try_support(last.in);
     if (shown && safe.value >= target()) {
       node.bound = last.bound = std::max(node.bound, safe.value);
-      add_step(node, evidence, {}, {});
+      record_.add_step(node.record, evidence, {}, {});
       close(free.cap == 0 ? last : node, nullptr);
       return true;
     }
@@ -762,7 +590,7 @@ class ProofTree {
   }
 
   void divide(Node& node, const RelaxationPoint& at, Index which) {
-    end(node, NodeEnd::kBranched);
+    record_.end(node.record, NodeEnd::kBranched);
     const int column = node.free[which];
     for (const bool inside : {false, true}) {
       auto child = std::make_unique<Node>();
@@ -779,7 +607,7 @@ class ProofTree {
       child->warm = node.warm;
       child->bound = node.bound;
       child->depth = node.depth + 1;
-      child->record = add_record(node.record, column, inside);
+      child->record = record_.add(node.record, column, inside);
       push(std::move(child));
     }
   }
@@ -807,15 +635,15 @@ class ProofTree {
     Node rest = node;
     FreeProblem none;  // of cap 0: nothing is left to choose
     while (!rest.free.empty()) {
-      end(rest, NodeEnd::kBranched);
+      record_.end(rest.record, NodeEnd::kBranched);
       const int column = rest.free.back();
       Node child = rest;
       rest.free.pop_back();
       child.free.clear();
       child.in.push_back(column);
-      child.record = add_record(rest.record, column, true);
+      child.record = record_.add(rest.record, column, true);
       if (!finish(child, none)) give_up(child);
-      rest.record = add_record(rest.record, column, false);
+      rest.record = record_.add(rest.record, column, false);
     }
     if (!finish(rest, none)) give_up(rest);
   }
@@ -825,8 +653,6 @@ class ProofTree {
     count_open(node);
   }
 
-  static constexpr int kSweeps = 64;
-  static constexpr int kWideSweeps = 200;
   static constexpr Index kSteps = 3;  // of Newton's method at a node, from its parent's point
 
   const ProofProblem& problem_;
@@ -838,9 +664,10 @@ class ProofTree {
   Index next_id_ = 0;
   double least_ = 0;  // bound on all that is done with
   double begin_ = 0;
-  double recorded_ = 0;
+  ProofRecord record_;
   Square inside_, room_, inverse_;
-  std::vector<double> gradient_, weights_, wide_b_;
+  CoordinateDescent descent_;
+  std::vector<double> wide_b_;
   std::vector<char> mark_, fixed_;
 };
 

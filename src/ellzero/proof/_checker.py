@@ -137,6 +137,7 @@ class _Problem:
         self.floor = float.fromhex(stated["floor"])
         if self.floor > 0 and not _is_semidefinite(self.gram, np.full(p, self.floor)):
             raise CertificateError("G less what is said can be taken off is not semidefinite.")
+        self.twins = {int(j) for pair in stated["copies"] for j in pair}
         self.aside = self._set_aside(stated["dead"], stated["copies"])
 
     def _set_aside(self, dead: Sequence[int], copies: Sequence[Sequence[int]]) -> set[int]:
@@ -177,6 +178,11 @@ class _Replay:
         self.price = np.full(problem.p, lam)
         self.price[problem.forced] = 0
         self.in_list, self.out_list = set(claim["always_in"]), set(claim["always_out"])
+        costs = self.objective + lam > self.strict
+        if self.in_list & problem.twins or self.out_list & problem.twins:
+            raise CertificateError("A column that has a copy is said to be always in, or out.")
+        if self.out_list & problem.aside and not costs:
+            raise CertificateError("An empty column is said to be always out, but costs nothing.")
 
     def run(self) -> None:
         self._check_claim()

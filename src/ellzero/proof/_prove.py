@@ -157,7 +157,8 @@ class Prover:
         proved = bool(bound >= objective - tolerance)
         strict = objective + tolerance + 1e-12 * size
         doubt = self._in_doubt
-        aside = [*known.dead.tolist()]
+        # A column that varies with nothing is out, if it costs anything to have it in
+        aside = known.dead.tolist() if lam > tolerance else []
         always_in = [j for j in np.flatnonzero(core.in_margin > strict).tolist() if j not in doubt]
         outside = {*np.flatnonzero(core.out_margin > strict).tolist(), *aside} - doubt
         always_out = sorted(outside - set(known.forced.tolist()))
