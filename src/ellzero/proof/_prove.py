@@ -99,7 +99,8 @@ class Prover:
         objective = energy / unit + (lam / unit * n_priced if n_priced else 0.0)
         here = core.fit(support)
         off = abs(here.value - objective) if math.isfinite(here.value) else 0.0
-        rounding = 2 * off + _ROUNDING * known.half_yy
+        # Beyond a part in ten million, what the table says and its products say are two things.
+        rounding = min(2 * off, 1e-7 * abs(objective)) + _ROUNDING * known.half_yy
         start = max(here.value, objective) if math.isfinite(here.value) else objective
 
         def scaled_report(nodes: int, bound: float, best: float) -> None:
@@ -160,7 +161,8 @@ class Prover:
         # A column that varies with nothing is out, if it costs anything to have it in
         aside = known.dead.tolist() if lam > tolerance else []
         always_in = [j for j in np.flatnonzero(core.in_margin > strict).tolist() if j not in doubt]
-        outside = {*np.flatnonzero(core.out_margin > strict).tolist(), *aside} - doubt
+        outside = set(np.flatnonzero(core.out_margin > strict).tolist()) - doubt
+        outside = (outside - set(known.dead.tolist())) | set(aside)
         always_out = sorted(outside - set(known.forced.tolist()))
         always_in = sorted((set(always_in) | set(known.forced.tolist())) - set(always_out))
         if not math.isfinite(core.bound) and core.bound < 0:
