@@ -145,6 +145,7 @@ class Prover:
     ) -> Proved:
         known, unit = self.statistics, self.statistics.unit
         objective = core.objective
+        better = bool(objective != start)
         if core.support.size and objective < start:
             support = np.sort(core.support.astype(np.int64))
         else:
@@ -180,7 +181,7 @@ class Prover:
             tuple(always_in),
             tuple(always_out),
         )
-        self.record.add(claim, core)
+        self.record.add(claim, core, leaves=proved and not better)
         return Proved(
             support,
             objective * unit,

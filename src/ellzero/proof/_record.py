@@ -107,17 +107,17 @@ class Record:
 
     def __init__(self, statistics: Statistics) -> None:
         self._statistics: Statistics | None = statistics
-        self._trees: list[tuple[Claim, _core.Proof]] = []
+        self._trees: list[tuple[Claim, _core.Proof, bool]] = []
         self._content: dict[str, Any] | None = None
 
-    def add(self, claim: Claim, proof: _core.Proof) -> None:
-        """Add what one tree shows."""
-        self._trees.append((claim, proof))
+    def add(self, claim: Claim, proof: _core.Proof, *, leaves: bool = False) -> None:
+        """Add what one tree shows; ``leaves`` says that each of its leaves has its own bound."""
+        self._trees.append((claim, proof, leaves))
 
     @property
     def complete(self) -> bool:
         """Whether all trees were kept: they are dropped where they take too much memory."""
-        return all(proof.recorded for _, proof in self._trees)
+        return all(proof.recorded for _, proof, _ in self._trees)
 
     def content(self) -> dict[str, Any]:
         """Return what is saved."""
@@ -132,9 +132,9 @@ class Record:
                         "lam": float(claim.lam).hex(),
                         "cap": claim.cap,
                         "claim": claim.to_json(),
-                        "tree": [_node_to_json(node) for node in proof.record],
+                        "tree": _tree_to_json(proof.record, leaves),
                     }
-                    for claim, proof in self._trees
+                    for claim, proof, leaves in self._trees
                     if proof.recorded
                 ],
             }
@@ -142,6 +142,21 @@ class Record:
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_content": self.content(), "_statistics": None, "_trees": []}
+
+
+def _tree_to_json(nodes: list[_core.ProofNode], leaves: bool) -> list[dict[str, Any]]:
+    """Return what is saved of a tree: no bounds of inner nodes that nothing rests on."""
+    tree = [_node_to_json(node) for node in nodes]
+    needed: set[int] = set()
+    for place, node in enumerate(tree):
+        above = place if node["end"] != "branched" and not node["steps"] else -1
+        while above >= 0 and above not in needed:
+            needed.add(above)
+            above = tree[above]["parent"]
+    for place, node in enumerate(tree):
+        if leaves and node["end"] == "branched" and place not in needed:
+            node["steps"] = [s for s in node["steps"] if s["fixed_in"] or s["fixed_out"]]
+    return tree
 
 
 def _node_to_json(node: _core.ProofNode) -> dict[str, Any]:
