@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -131,8 +130,9 @@ class Certificate:
             raise ValueError(
                 "The tree of the proof was too large to be kept, so it can't be saved."
             )
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(self.record.content(), file, separators=(",", ":"))
+        from ellzero.tables import write_aside
+
+        write_aside(Path(path), self.record.text())
 
     @classmethod
     def of_search(

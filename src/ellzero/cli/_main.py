@@ -15,7 +15,7 @@ import click
 
 __all__ = ["main"]
 
-_COMMANDS = ("select", "predict", "posterior", "segment", "reproduce")
+_COMMANDS = ("select", "predict", "posterior", "verify", "segment", "reproduce")
 
 
 class _Commands(click.Group):

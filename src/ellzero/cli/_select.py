@@ -34,6 +34,15 @@ __all__ = ["command"]
 @output_path("--json", help="Write all results as JSON (- for standard output).")
 @output_path("--report", help="Write a report, one HTML file.")
 @output_path("--save", help="Write the model, for ellzero predict.")
+@click.option(
+    "--prove",
+    type=float,
+    is_flag=False,
+    flag_value=60.0,
+    metavar="[SECONDS]",
+    help="Try to prove that no model is better at its price, or of its size; for 60 s unless told.",
+)
+@output_path("--certificate", help="Write the proof, for ellzero verify.")
 @click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
 @reading_options
 @click.pass_context
@@ -42,11 +51,13 @@ def command(ctx: click.Context, /, **values: Any) -> None:
 
     TABLE is a CSV file (also compressed), Parquet, Arrow or Stata's .dta.
     """
-    outputs = [values.pop(key) for key in ("json", "report", "save")]
-    json_path, report_path, save_path = outputs
+    outputs = [values.pop(key) for key in ("json", "report", "save", "certificate")]
+    json_path, report_path, save_path, certificate_path = outputs
     console = Console(values.pop("quiet") or any(map(is_standard, outputs)))
     _check_usage(ctx, values)
-    typed = shlex.join(["ellzero", *sys.argv[1:]])
+    if certificate_path is not None and values["prove"] is None:
+        raise click.UsageError("--certificate needs --prove.")
+    typed, drop = shlex.join(["ellzero", *sys.argv[1:]]), list(values["drop"])
     table, settings = load(console, values)
 
     from ellzero.selection import prepare
@@ -59,7 +70,12 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     from ellzero.selection._model_file import model_text
 
     with console.progress("Choosing variables") as say:
-        selection = select(data, settings, say)
+        try:
+            selection = select(data, settings, say)
+        except KeyboardInterrupt as stop:
+            for known in stop.args:  # of a proof that has not come to its end
+                console.say(known)
+            raise
         say("Writing it up")
         content = summarise(selection, typed, in_options)
     show_selection(console, content)
@@ -71,6 +87,11 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     if save_path is not None:
         write_output(save_path, model_text(selection.linear))
         console.say(f"The model is in {clean(str(save_path), 1000)}")
+    if certificate_path is not None:
+        from ellzero.selection._proof_file import certificate_text
+
+        write_output(certificate_path, certificate_text(selection, drop))
+        console.say(f"The certificate is in {clean(str(certificate_path), 1000)}")
     if json_path is not None:
         write_json(content, json_path)
 
@@ -87,6 +108,8 @@ def _check_usage(ctx: click.Context, values: dict[str, Any]) -> None:
         raise click.BadParameter("--lam must be a positive number.")
     if values["ridge"] is not None and not 0 <= values["ridge"] < math.inf:
         raise click.BadParameter("--ridge must be a number from 0 up.")
+    if values["prove"] is not None and not 0 <= values["prove"] < math.inf:
+        raise click.BadParameter("--prove must be a number of seconds from 0 up.")
     if not 0 <= values["test_share"] < 1:
         raise click.BadParameter("--test-share must be from 0 to less than 1.")
     if values["groups"] and values["time"]:

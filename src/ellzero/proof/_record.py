@@ -14,11 +14,14 @@ float32. The parts of a file:
     the ``tree``: for every node its ``parent``, the ``column`` that was decided and whether it is
     ``inside``, its ``steps`` (``columns``, of which the first ``n_in`` are in, ``u``, for those in
     more digits of it in ``u_low``, ``d``, ``fixed_in``, ``fixed_out``), its ``end``.
+``table``
+    Of ``ellzero select``: the ``settings`` that made columns of a table, and what was dropped.
 """
 
 from __future__ import annotations
 
 import base64
+import json
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -139,6 +142,10 @@ class Record:
                 ],
             }
         return self._content
+
+    def text(self, **more: Any) -> str:
+        """Return it as JSON, with more parts that say where the problem is from."""
+        return json.dumps({**self.content(), **more}, separators=(",", ":"), ensure_ascii=False)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_content": self.content(), "_statistics": None, "_trees": []}

@@ -360,7 +360,6 @@ class Frontier:
         """
         if sum(argument is not None for argument in (size, lam, max_size)) != 1:
             raise ValueError("certify takes just one of size, lam and max_size.")
-        growing = self._with_data()
         many = Interval(Integral, 0, None, closed="left")
         check_parameters(
             "Frontier.certify",
@@ -377,22 +376,38 @@ class Frontier:
             time_limit=time_limit,
             verbose=verbose,
         )
+        return self._certify(
+            size,
+            None if lam is None else to_float("lam", lam),
+            max_size,
+            gap=to_float("gap", gap),
+            time_limit=to_float("time_limit", time_limit),
+            report=line_printer("Frontier.certify", verbose),
+        )
+
+    @_one_at_a_time
+    def _certify(
+        self,
+        size: int | None,
+        lam: float | None,
+        max_size: int | None = None,
+        *,
+        gap: float = 0.0,
+        time_limit: float,
+        report: Callable[[str], None] | None,
+    ) -> Certificate:
+        growing = self._with_data()
         if lam is not None:
-            growing.cover(to_float("lam", lam), self._n_columns)
+            growing.cover(lam, self._n_columns)
             self._read()
         elif max_size is not None and max_size > self.sizes[-1]:
             self.grow(max_size)
         if size is not None:
             self._place(size)
-        certifier = Certifier(
-            growing,
-            gap=to_float("gap", gap),
-            time_limit=to_float("time_limit", time_limit),
-            report=line_printer("Frontier.certify", verbose),
-        )
+        certifier = Certifier(growing, gap=gap, time_limit=time_limit, report=report)
         try:
             if lam is not None:
-                return certifier.at_price(to_float("lam", lam), self._n_columns)
+                return certifier.at_price(lam, self._n_columns)
             if size is not None:
                 return certifier.at_size(int(size))
             return certifier.of_all_sizes(min(int(max_size or 0), int(self.sizes[-1])))

@@ -129,6 +129,8 @@ def choose(
         choice = _at_price(frontier, found, rule.by_folds)
     else:
         choice = _by_criterion(frontier, found.size, settings.criterion, rule.largest(whole), p)
+    if settings.prove is not None:
+        choice = _prove(choice, settings, say)
     return replace(
         choice,
         ridge=found.ridge,
@@ -166,6 +168,33 @@ def _marked_models(
         size = of_mark.hull.size_at(mark.lam)
         models[name] = Frontier(of_mark, mark.rescaling).at(size=size)
     return models
+
+
+def _prove(choice: Choice, settings: Settings, say: Callable[[str], None]) -> Choice:
+    """Prove that no model is better: of its size if that was given, else at its price.
+
+    If one is, it takes the place of the model. Interrupted, it raises with what is known so far.
+    """
+    assert settings.prove is not None
+    by_size = settings.size is not None or choice.lam is None
+    say("Proving that no model is better")
+    try:
+        certificate = choice.frontier._certify(
+            choice.model.size if by_size else None,
+            None if by_size else choice.lam,
+            time_limit=settings.prove,
+            report=say,
+        )
+    except KeyboardInterrupt as stop:
+        known = choice.frontier.last_certificate
+        stop.args = () if known is None else (known.as_sentences(),)
+        raise
+    model = choice.frontier.at(
+        size=choice.model.size if by_size else None, lam=None if by_size else choice.lam
+    )
+    said = certificate.statement if by_size else f"at {_PRICE} {certificate.statement}"
+    certificate = replace(certificate, choice=choice.certificate.choice, statement=said)
+    return replace(choice, model=model, certificate=certificate)
 
 
 def _share_kept(

@@ -52,6 +52,8 @@ class Settings:
         What to do about missing values.
     test_share : float
         Share of rows that are held out from everything.
+    prove : float or None
+        For how many seconds to try to prove that no model is better.
     posterior : bool
         Whether to compute the posterior too.
     stability : bool
@@ -79,6 +81,7 @@ class Settings:
     dates: str = "leave"
     missing: str = "error"
     test_share: float = 0.0
+    prove: float | None = None
     posterior: bool = False
     stability: bool = True
     seed: int = 0

@@ -162,6 +162,7 @@ def _model(selection: Selection, n: float, total: float) -> dict[str, Any]:
         "r2": 1 - model.rss / total,
         "rmse": math.sqrt(model.rss / n),
         "certificate": selection.certificate.as_sentences(),
+        "proof": _proof(selection),
         "variables": [
             {
                 "name": model.names[j],
@@ -177,6 +178,26 @@ def _model(selection: Selection, n: float, total: float) -> dict[str, Any]:
             }
             for j in order
         ],
+    }
+
+
+def _proof(selection: Selection) -> dict[str, Any] | None:
+    """Return what is proved of the model, if that was asked for."""
+    certificate = selection.certificate
+    if certificate.tolerance is None:
+        return None
+    every = selection.plan.features.features
+    return {
+        "proved": certificate.proved,
+        "objective": certificate.objective,
+        "bound": certificate.bound,
+        "gap": certificate.gap,
+        "tolerance": certificate.tolerance,
+        "nodes": certificate.nodes,
+        "seconds": certificate.seconds,
+        "always_in": [every[j].name for j in certificate.always_in],
+        "always_out": len(certificate.always_out),
+        "sizes_certified": list(certificate.sizes_certified),
     }
 
 

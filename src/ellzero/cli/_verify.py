@@ -1,0 +1,60 @@
+"""``ellzero verify``: whether a certificate shows what it claims."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ellzero.cli._console import Console, clean
+from ellzero.cli._options import read_options, reading_options
+
+__all__ = ["command"]
+
+
+@click.command("verify")
+@click.argument("certificate", type=click.Path(path_type=Path))
+@click.argument("table", type=click.Path(path_type=Path))
+@click.option("--target", help="The column to predict, if the certificate does not say.")
+@click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
+@reading_options
+def command(certificate: Path, table: Path, target: str | None, quiet: bool, **values: Any) -> None:
+    """Check CERTIFICATE, a proof that ellzero select --certificate has written, against TABLE.
+
+    Every bound is computed anew, with error bounds of its own, and no code of the search; then the
+    products of columns that it is about are compared with those of the table.
+    """
+    console = Console(quiet)
+    reading = read_options(values)
+
+    from ellzero.proof._checker import CertificateError, check, read
+    from ellzero.tables import DataError, read_table
+
+    try:
+        content = read(certificate)
+    except (ValueError, RecursionError) as error:
+        known = isinstance(error, CertificateError)
+        raise DataError(str(error) if known else f"{certificate} is not a certificate.") from None
+    with console.progress("Checking every bound"):
+        verdict = check(content)
+    from ellzero.selection._proof_file import check_against, settings_of
+
+    settings, drop = settings_of(content, target)
+    with console.progress(f"Reading {table}"):
+        texts = {*settings.categorical, *([settings.groups] if settings.groups else [])}
+        read_in = read_table(table, reading, drop=drop, text=texts)
+    rows = check_against(content, read_in, settings)
+    claims = [proof["claim"] for proof in content["proofs"]]
+    console.say(
+        f"The certificate holds: {verdict.nodes:,} bounds of {verdict.proofs} "
+        f"proof{'s' * (verdict.proofs != 1)}, for the {rows:,} rows of {clean(str(table), 1000)}."
+    )
+    names = content["problem"]["names"]
+    for claim in claims:
+        members = [names[j] if names else str(j) for j in claim["support"]]
+        what = ", ".join(clean(name) for name in members) or "no variables"
+        if claim["proved"]:
+            console.say(f"No support is better than: {what}.")
+        else:
+            console.say(f"Not proved to be the best, but within the bound claimed: {what}.")
