@@ -45,16 +45,27 @@ def command(certificate: Path, table: Path, target: str | None, quiet: bool, **v
         texts = {*settings.categorical, *([settings.groups] if settings.groups else [])}
         read_in = read_table(table, reading, drop=drop, text=texts)
     rows = check_against(content, read_in, settings)
-    claims = [proof["claim"] for proof in content["proofs"]]
     console.say(
         f"The certificate holds: {verdict.nodes:,} bounds of {verdict.proofs} "
         f"proof{'s' * (verdict.proofs != 1)}, for the {rows:,} rows of {clean(str(table), 1000)}."
     )
-    names = content["problem"]["names"]
-    for claim in claims:
-        members = [names[j] if names else str(j) for j in claim["support"]]
-        what = ", ".join(clean(name) for name in members) or "no variables"
-        if claim["proved"]:
-            console.say(f"No support is better than: {what}.")
-        else:
-            console.say(f"Not proved to be the best, but within the bound claimed: {what}.")
+    for proof in content["proofs"]:
+        console.say(_in_words(content["problem"], proof))
+
+
+def _in_words(problem: Any, proof: Any) -> str:
+    """Say what a proof shows, in the units of the target."""
+    claim, unit = proof["claim"], 2.0 ** (-2 * problem["exponent"])
+    lam, objective, bound, tolerance = (
+        unit * float.fromhex(text)
+        for text in (proof["lam"], claim["objective"], claim["bound"], claim["tolerance"])
+    )
+    names = problem["names"] or [str(j) for j in range(problem["columns"])]
+    support = ", ".join(clean(names[j]) for j in claim["support"]) or "no variables"
+    price = f"at a price of {lam:.6g}, " if lam else ""
+    among = f"{price}among models of up to {proof['cap']} variables,"
+    if claim["proved"]:
+        shown = f"none is better by more than {tolerance:.2g} than {support}"
+    else:
+        shown = f"none is below {bound:.6g}, and the best known is {support}"
+    return f"{among[:1].upper()}{among[1:]} {shown}: {objective:.6g}."
