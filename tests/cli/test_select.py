@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import psutil
 import pytest
 from command import COMMAND, ellzero, ellzero_on_a_terminal, started
@@ -454,3 +455,15 @@ def test_no_zero_is_negative(predicts, size, capsys):
     out = capsys.readouterr().out
     assert "R² 0.000" in out
     assert not re.findall(r"-0(?:\.0*)?(?![\d.])", out)
+
+
+@pytest.mark.parametrize("criterion", ["cv", "1se"])
+def test_a_target_that_a_column_gives_away_is_warned_of(criterion, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [f"{x},{2 * y + 1},{y}" for x, y in rng.normal(size=(80, 2)).tolist()]
+    table = tmp_path / "leak.csv"
+    table.write_text("\n".join(["x,leak,y", *rows]), encoding="utf-8")
+    result = ellzero("select", table, "--target", "y", "--criterion", criterion)
+    assert result.code == 0, result.err
+    assert "reproduced exactly by 'leak'" in result.err
+    assert "RuntimeWarning" not in result.err

@@ -199,6 +199,27 @@ def test_units_do_not_matter():
     np.testing.assert_allclose(other.coef_ * scales, 1024 * model.coef_, rtol=1e-9)
 
 
+@pytest.mark.parametrize("rule", ["min", "1se"])
+@pytest.mark.parametrize("exponent", [-480, -300, 300, 480])
+def test_units_do_not_matter_where_squares_of_errors_leave_the_range(rule, exponent):
+    X, y = weak(4)
+    unit = 2.0**exponent
+    model, other = (
+        L0RegressorCV(ridge="cv", rule=rule, n_repeats=2).fit(X, each) for each in (y, unit * y)
+    )
+    assert other.ridge_ == model.ridge_
+    assert other.rescaling_ == model.rescaling_
+    np.testing.assert_array_equal(other.coef_, unit * model.coef_)
+
+
+def test_no_error_is_negative_where_the_fit_is_exact(rng):
+    X = rng.normal(size=(80, 9))
+    model = L0RegressorCV(ridge="cv", n_repeats=2).fit(X, 0.5 * X[:, 8] - 0.5)
+    assert model.cv_results_["mean_error"].min() >= 0
+    assert model.support_.tolist() == [8]
+    assert model.coef_[8] == pytest.approx(0.5)
+
+
 def test_weights_are_counts(rng):
     X, y = weak(6, n=50)
     weights = rng.integers(0, 4, 50)

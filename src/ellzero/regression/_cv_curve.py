@@ -82,8 +82,8 @@ def luck_of(saved: _Floats, se: _Floats) -> _Floats:
     saved. The least of many errors is often a lucky one.
     """
     se = np.nan_to_num(se)  # NaN for one fold
-    luck = np.divide(se**2, saved, out=np.full_like(saved, np.inf), where=saved > 0)
-    return np.where(se == 0, 0.0, luck)
+    ratio = np.divide(se, saved, out=np.full_like(saved, np.inf), where=saved > 0)
+    return np.multiply(se, ratio, out=np.zeros_like(saved), where=se != 0)  # se**2 may overflow
 
 
 def make_curve(
@@ -184,7 +184,8 @@ class _Repeat:
         more = rescaling - 1
         if not more.any():
             return self.errors
-        return np.asarray(self.errors - 2 * more * self.along + more**2 * self.square)
+        errors = self.errors - 2 * more * self.along + more**2 * self.square
+        return np.maximum(errors, 0.0)  # where the fit is exact, rounding is all that is left
 
     def savings(self, factors: _Floats, nothing: _Floats) -> tuple[_Floats, _Floats]:
         """Return what every factor saves on every interval, and its standard error.
@@ -193,7 +194,8 @@ class _Repeat:
         the fourth degree: neither is computed for every fold and factor.
         """
         share = self.share[:, None]
-        parts = [nothing[:, None] - self.errors, self.along, self.square]
+        unit = float(np.abs(nothing).max()) or 1.0  # squares of errors may overflow, or underflow
+        parts = [(nothing[:, None] - self.errors) / unit, self.along / unit, self.square / unit]
         means = [self.share @ part for part in parts]
         more = (factors - 1)[:, None]
         saved = means[0] + 2 * more * means[1] - more**2 * means[2]
@@ -205,7 +207,8 @@ class _Repeat:
         variance = covariance(a, a) + 4 * more * covariance(a, b)
         variance += more**2 * (4 * covariance(b, b) - 2 * covariance(a, c))
         variance += more**4 * covariance(c, c) - 4 * more**3 * covariance(b, c)
-        return saved, np.sqrt(np.maximum(variance, 0) / max(len(self.share) - 1, 1))
+        se = np.sqrt(np.maximum(variance, 0) / max(len(self.share) - 1, 1))
+        return unit * saved, unit * se
 
 
 def _intervals(paths: list[FoldPath]) -> tuple[_Floats, _Floats]:
