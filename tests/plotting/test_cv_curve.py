@@ -37,3 +37,10 @@ def test_both_rules_are_marked(solver):
 def test_one_model_only(rng):
     model = L0RegressorCV(cv=3).fit(np.ones((12, 2)), rng.normal(size=12))
     assert model.plot().texts[0].get_text() == "one model only: no curve"
+
+
+def test_ridges_that_make_no_difference(rng, recwarn):
+    model = L0RegressorCV(ridge=[0.0, 1.0], n_repeats=1).fit(np.ones((40, 3)), rng.normal(size=40))
+    low, high = model.plot().get_ylim()
+    assert low < model.cv_results_["mean_error"][0] < high
+    assert not recwarn

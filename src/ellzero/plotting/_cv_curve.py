@@ -94,7 +94,8 @@ def _draw_ridges(model: L0RegressorCV, ax: Axes) -> None:
         where = f"{name}: ridge {mark.ridge:.3g}, {mark.size:.1f} variables"
         ax.plot(size[at], error[at], marker, color="0.15", ms=7, zorder=5, label=where)
     seen = error[(size <= last) & np.isfinite(error)]
-    margin = 0.05 * max(float(np.ptp(seen)), np.finfo(float).tiny)
+    # If all are equal, limits must differ all the same.
+    margin = 0.05 * (float(np.ptp(seen)) or float(np.abs(seen).max()) or 1.0)
     top = min(float(seen.max()), float(seen.min() + 1.6 * (error[0] - seen.min()))) + margin
     ax.set(xlim=(0, last), ylim=(seen.min() - margin, max(top, seen.min() + margin)))
     ax.set_xlabel("number of variables, mean over folds")
