@@ -467,3 +467,14 @@ def test_a_target_that_a_column_gives_away_is_warned_of(criterion, tmp_path):
     assert result.code == 0, result.err
     assert "reproduced exactly by 'leak'" in result.err
     assert "RuntimeWarning" not in result.err
+
+
+@pytest.mark.parametrize("ridge", [(), ("--ridge", 0.5)])
+def test_nothing_is_said_about_the_shrinkage_of_no_coefficient(ridge, tmp_path):
+    rng = np.random.default_rng(0)
+    table = tmp_path / "noise.csv"
+    rows = [f"{x},{y}" for x, y in rng.normal(size=(40, 2)).tolist()]
+    table.write_text("\n".join(["x,y", *rows]), encoding="utf-8")
+    result = ellzero("select", table, "--target", "y", "--criterion", "1se", *ridge)
+    assert "None of 1 features is kept" in result.out
+    assert "shrunk" not in result.out

@@ -202,8 +202,10 @@ def _proof(selection: Selection) -> dict[str, Any] | None:
 
 
 def _shrinkage(selection: Selection) -> str:
-    """Say how much coefficients are shrunk; nothing if they are not, and nobody asked."""
+    """Say how much coefficients are shrunk; nothing if there are none, or nobody asked."""
     ridge, factor = selection.ridge, selection.frontier.rescaling
+    if not selection.model.size:
+        return ""
     if not ridge:
         return (
             "Coefficients are not shrunk: no ridge was best." if selection.settings.shrinks else ""
