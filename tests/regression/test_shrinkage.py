@@ -252,3 +252,23 @@ def test_threads_and_solver():
     assert 1 <= sbr.rescaling_ <= 1 + sbr.ridge_
     with pytest.raises(ValueError, match="ridge"):
         L0RegressorCV(ridge="lots").fit(X, y)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.7, "cv"])
+def test_what_r2_loses_without_a_variable(ridge):
+    X, y = weak(2)
+    model = L0RegressorCV(ridge=ridge, n_repeats=1).fit(X, y)
+    assert model.support_.size > 2
+    table = model.summary()
+    for j in model.support_:
+        others = model.support_[model.support_ != j]
+        Z = X[:, others] - X[:, others].mean(axis=0)
+        Z = Z / np.linalg.norm(Z, axis=0)
+        beta = np.linalg.solve(Z.T @ Z + model.ridge_ * np.eye(len(others)), Z.T @ (y - y.mean()))
+        left = y - y.mean() - model.rescaling_ * Z @ beta
+        then = 1 - left @ left / np.sum((y - y.mean()) ** 2)
+        lost = model.score(X, y) - then
+        assert table.loc[f"x{j}", "r2_lost"] == pytest.approx(lost, rel=1e-8, abs=1e-10)
+    at = model.frontier_.at(lam=model.lam_)
+    order = table.index.get_indexer([f"x{j}" for j in model.support_])
+    np.testing.assert_allclose(model.frontier_._r2_lost(at), table["r2_lost"].to_numpy()[order])

@@ -31,6 +31,7 @@ class FittedSelection(SelectingRegressor):
         *,
         priced: bool = True,
         rescaling: float = 1.0,
+        lost: NDArray[np.float64] | None = None,
     ) -> None:
         support, beta = solution.support, rescaling * solution.beta
         coefficients = beta * solution.inverse_scale
@@ -46,6 +47,7 @@ class FittedSelection(SelectingRegressor):
         self._standardised = beta / math.sqrt(design.yy) if design.yy > 0 else np.zeros_like(beta)
         self._removal_cost = solution.removal_cost
         self._total = design.yy
+        self._r2_lost = lost
 
     def summary(self) -> pd.DataFrame:
         """Tabulate the chosen variables, the most important first.
@@ -57,7 +59,8 @@ class FittedSelection(SelectingRegressor):
             ``standardised``: change of y, in its standard deviations, for one standard deviation of
             the variable. ``removal_cost``: by how much ``1/2 RSS + 1/2 ridge |b|^2`` would rise
             without the variable, the others refitted; at the price ``lam_`` the variable pays if
-            that is more. ``r2_lost``: the same as a share of the sum of squares of y.
+            that is more. ``r2_lost``: by how much R2 on the rows fitted would fall, without a ridge
+            the same as a share of half the sum of squares of y.
 
         Examples
         --------
@@ -81,12 +84,13 @@ class FittedSelection(SelectingRegressor):
             [column_name(j, names) for j in self.support_], name="variable", dtype=object
         )
         total = self._total if self._total > 0 else 1.0
+        lost = 2 * self._removal_cost / total if self._r2_lost is None else self._r2_lost
         table = pd.DataFrame(
             {
                 "coefficient": self.coef_[self.support_],
                 "standardised": self._standardised,
                 "removal_cost": self._removal_cost,
-                "r2_lost": 2 * self._removal_cost / total,
+                "r2_lost": lost,
             },
             index=index,
         )

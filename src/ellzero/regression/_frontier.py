@@ -22,6 +22,7 @@ from ellzero.regression._growth import GrowingFrontier
 from ellzero.regression._hull import middle
 from ellzero.regression._neighbours import best_swaps, neighbouring_models
 from ellzero.regression._problem import to_float
+from ellzero.regression._removal import correlations, lost_of, r2_at
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["Frontier"]
 
 _PRICE = Interval(Real, 0, None, closed="left")
-_BLOCK = 8  # columns of the Gram matrix that are asked for at once
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
@@ -514,11 +514,24 @@ class Frontier:
         self, columns: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the correlations of some columns with each other and with y, which varies."""
-        problem = self._with_data().problem
-        blocks = [columns[j : j + _BLOCK] for j in range(0, len(columns), _BLOCK)]
-        rows = [problem.engine.gram_columns(block)[:, columns] for block in blocks]
-        gram = np.concatenate(rows) if rows else np.empty((0, 0))
-        return gram, problem.design.zy[columns] / math.sqrt(self._yy)
+        return correlations(self._with_data().problem, columns)
+
+    @_one_at_a_time
+    def _r2_of(self, supports: list[NDArray[np.int64]]) -> NDArray[np.float64]:
+        """Return the R2 of some supports, at the ridge and with the rescaling of the frontier."""
+        columns = np.unique(np.concatenate(supports))
+        gram, with_y = self._correlations(columns)
+        ridge = self._with_data().problem.ridge
+        places = [np.searchsorted(columns, support) for support in supports]
+        return np.array(
+            [r2_at(gram[np.ix_(at, at)], with_y[at], ridge, self.rescaling) for at in places]
+        )
+
+    @_one_at_a_time
+    def _r2_lost(self, model: FrontierModel) -> NDArray[np.float64]:
+        """Return by how much R2 falls without each variable of one of the models."""
+        lost = lost_of(self._with_data().problem, model.support, self.rescaling)
+        return 2 * model.removal_cost / (self._yy or 1.0) if lost is None else lost
 
     @_one_at_a_time
     def to_frame(self) -> pd.DataFrame:

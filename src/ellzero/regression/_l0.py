@@ -17,6 +17,7 @@ from ellzero.proof._certify import line_printer
 from ellzero.regression._criteria import CRITERIA, trusted_size
 from ellzero.regression._fitted import FittedSelection
 from ellzero.regression._problem import DEFAULT_MAX_SIZE, largest_size, make_problem, to_float
+from ellzero.regression._removal import lost_of
 from ellzero.regression._searches import Effort, search_at, search_path, search_size
 
 __all__ = ["L0Regressor"]
@@ -250,7 +251,9 @@ class L0Regressor(FittedSelection):
             lam = to_float("lam", self.lam)
             search = search_at(problem, self.solver, lam, max_size, effort)
         priced = self.size is None and not math.isnan(search.lam)
-        self._store(problem.engine.solution(), problem.design, forced, search.lam, priced=priced)
+        solution = problem.engine.solution()
+        lost = lost_of(problem, solution.support)
+        self._store(solution, problem.design, forced, search.lam, priced=priced, lost=lost)
         self.n_iter_ = search.n_iter
         self.certificate_ = search.certificate.with_objective(self.objective_)
         if search.warning:

@@ -36,6 +36,7 @@ from ellzero.regression._fitted import FittedSelection
 from ellzero.regression._folds import Data, RepeatedFolds
 from ellzero.regression._frontier import Frontier
 from ellzero.regression._problem import check_ridges, largest_size, make_problem_on
+from ellzero.regression._removal import lost_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -293,7 +294,8 @@ class L0RegressorCV(FittedSelection):
         problem = make_problem_on(whole, self.ridge_, forced, names, progress, thread_count())
         growing, certificate = procedure.solve(problem, mark.lam)
         solution = problem.engine.solution()
-        self._store(solution, whole, forced, mark.lam, rescaling=self.rescaling_)
+        lost = lost_of(problem, solution.support, self.rescaling_)
+        self._store(solution, whole, forced, mark.lam, rescaling=self.rescaling_, lost=lost)
         if growing is not None:
             self.frontier_ = Frontier(growing, self.rescaling_)
         certificate = certificate.with_least_error(self.rule, self.max_size_, "lam_")

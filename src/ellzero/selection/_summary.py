@@ -145,6 +145,7 @@ def _data(data: PreparedTable, plan: Plan, spell: Callable[[str], str]) -> dict[
 
 def _model(selection: Selection, n: float, total: float) -> dict[str, Any]:
     model = selection.model
+    lost = selection.frontier._r2_lost(model)
     order = np.argsort(-model.removal_cost, kind="stable")
     forced = set(selection.forced.tolist())
     every = selection.plan.features.features
@@ -170,7 +171,7 @@ def _model(selection: Selection, n: float, total: float) -> dict[str, Any]:
                 "standardised": model.standardised[j],
                 "sd": selection.standard_deviations[j],
                 "removal_cost": model.removal_cost[j],
-                "r2_lost": 2 * model.removal_cost[j] / total,
+                "r2_lost": lost[j],
                 "forced": int(model.support[j]) in forced,
                 "reference": selection.plan.references.get(every[model.support[j]].column)
                 if every[model.support[j]].kind == "level"
@@ -271,6 +272,7 @@ def _path(selection: Selection, n: float, total: float) -> list[dict[str, Any]]:
     for size in sizes:
         model = frontier.at(size=size)
         low, high = model.interval or (math.nan, math.nan)
+        lost = frontier._r2_lost(model)
         order = np.argsort(-model.removal_cost, kind="stable")
         out.append(
             {
@@ -287,7 +289,7 @@ def _path(selection: Selection, n: float, total: float) -> list[dict[str, Any]]:
                         "name": model.names[j],
                         "coefficient": model.coef[model.support[j]],
                         "standardised": model.standardised[j],
-                        "r2_lost": 2 * model.removal_cost[j] / total,
+                        "r2_lost": lost[j],
                     }
                     for j in order
                 ],
@@ -354,8 +356,15 @@ def _neighbours(selection: Selection) -> list[dict[str, Any]]:
 
 
 def _stand_ins(selection: Selection, total: float) -> list[dict[str, Any]]:
-    table = selection.frontier.stand_ins(selection.model.size, _STAND_INS)
+    frontier, model = selection.frontier, selection.model
+    table = frontier.stand_ins(model.size, _STAND_INS)
     table["r2_lost"] = 2 * table["rise"] / total
+    if selection.ridge and len(table):
+        places = {feature.name: j for j, feature in enumerate(selection.plan.features.features)}
+        pairs = zip(table["leaves"].map(places), table["enters"].map(places), strict=True)
+        swapped = [np.append(model.support[model.support != out], into) for out, into in pairs]
+        fits = frontier._r2_of([model.support, *map(np.sort, swapped)])
+        table["r2_lost"] = fits[0] - fits[1:]
     removal = dict(zip(selection.model.names, selection.model.removal_cost, strict=True))
     cost = table["leaves"].map(removal).astype(float)
     table["regained"] = 1 - table["rise"] / cost.where(cost > 0, 1.0)
