@@ -292,6 +292,7 @@ class L0RegressorCV(FittedSelection):
         self.cv_results_ = _tabulate(ridges, choice.curves, whole.yy / whole.weight)
 
         problem = make_problem_on(whole, self.ridge_, forced, names, progress, thread_count())
+        problem = problem._replace(intercept=self.fit_intercept)
         growing, certificate = procedure.solve(problem, mark.lam)
         solution = problem.engine.solution()
         lost = lost_of(problem, solution.support, self.rescaling_)

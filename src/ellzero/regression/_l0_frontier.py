@@ -152,6 +152,7 @@ def l0_frontier(
     ridges = check_ridges(ridge)
     for value in sorted(set(ridges)):
         problem = make_problem_on(design, value, forced, names, progress, threads)
+        problem = problem._replace(intercept=fit_intercept)
         found[value] = GrowingFrontier(problem, swaps)
         found[value].grow(largest, neighbour)
         neighbour = found[value]
