@@ -98,6 +98,15 @@ def test_another_table_or_a_changed_certificate_is_refused(table, tmp_path):
     }
     refused("objective", proofs=[{**proof, "claim": better}])
     refused("missing or out of place", proofs=[{**proof, "tree": None}])
+    for names in (3, [3], [[]], True):
+        bad = {"problem": {**content["problem"], "names": names}}
+        refused("does not say how its columns were made", **bad)
+    for key in ("ridge", "exponent", "intercept"):
+        left = {name: value for name, value in content["problem"].items() if name != key}
+        refused("missing or out of place", problem=left)
+    result = ellzero("verify", tmp_path / "none.json", table)
+    assert result.code == 1
+    assert "none.json can't be read: no such file" in result.err
     for made in ({"settings": {"target": 3}, "drop": []}, {"settings": {}, "drop": []}, {}):
         refused("does not say how its columns were made", table=made)
     for text in ("", "[]", "{}", "nonsense", '{"format": "ellzero certificate", "version": 2}'):

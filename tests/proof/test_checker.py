@@ -136,9 +136,53 @@ def set_aside_as_copy(content):
     content["problem"]["copies"].append(support[:2])
 
 
+def copies_of_themselves(content):  # counted from the end
+    content["problem"]["copies"] = [[j, j - 20] for j in range(5)]
+
+
+def out_from_the_end(content):
+    claim = content["proofs"][0]["claim"]
+    claim["always_out"].append(claim["support"][0] - 20)
+
+
+def infinite_tolerance(content):
+    content["proofs"][0]["claim"]["tolerance"] = "inf"
+
+
+def negative_tolerance(content):
+    content["proofs"][0]["claim"].update(tolerance="-0x1p0", proved=False)
+
+
+def no_proofs(content):
+    content["proofs"] = []
+
+
+def products_that_are_no_text(content):
+    content["problem"]["c"] = "abc"
+
+
+def coefficients_that_are_no_numbers(content):
+    claim = content["proofs"][0]["claim"]
+    claim["b"] = scaled(claim["b"], "f8", np.nan)
+
+
+def too_small(content):  # squares are 0
+    problem = content["problem"]
+    problem["half_yy"] = "0x1p-900"
+    problem["c"] = scaled(problem["c"], "f8", 0)
+
+
 @pytest.mark.parametrize(
     "tamper",
     [
+        copies_of_themselves,
+        out_from_the_end,
+        infinite_tolerance,
+        negative_tolerance,
+        no_proofs,
+        products_that_are_no_text,
+        coefficients_that_are_no_numbers,
+        too_small,
         larger_d,
         negative_d,
         zero_d,
@@ -175,6 +219,75 @@ def test_another_table_is_rejected(saved, table):
         _checker.check_table(saved, X + 1e-6 * X**2, y)
     with pytest.raises(_checker.CertificateError, match="about 20 columns"):
         _checker.check_table(saved, X[:, :5], y)
+
+
+def rescaled(content, power):
+    """The same proof for y times a power of two."""
+    for holder, *keys in [
+        (content["problem"], "half_yy"),
+        (content["proofs"][0], "lam"),
+        (content["proofs"][0]["claim"], "objective", "bound", "tolerance"),
+    ]:
+        for key in keys:
+            holder[key] = (float.fromhex(holder[key]) * 4.0**power).hex()
+    arrays = [(content["problem"], "c"), (content["proofs"][0]["claim"], "b")]
+    arrays += [(step, key) for step in steps_of(content) for key in ("u", "u_low")]
+    for holder, key in arrays:
+        holder[key] = scaled(holder[key], "f8", 2.0**power)
+    content["problem"]["exponent"] += power
+
+
+def test_a_scale_does_not_hide_another_y(saved, table):
+    X, y = table
+    for power, exponent in [(-60, None), (0, 20_000), (0, 10**30), (0, float("nan")), (0, "x")]:
+        content = copy.deepcopy(saved)
+        rescaled(content, power)
+        _checker.check(content)
+        if exponent is not None:
+            content["problem"]["exponent"] = exponent
+        with pytest.raises(_checker.CertificateError):
+            _checker.check_table(content, X, y[::-1])
+
+
+@pytest.mark.parametrize("ridge", ["nan", "inf", "-0x1p0", "0x1p60", "0x1p9999", None])
+def test_a_ridge_does_not_hide_another_table(saved, table, ridge):
+    content = copy.deepcopy(saved)
+    content["problem"]["ridge"] = ridge
+    with pytest.raises(_checker.CertificateError):
+        _checker.check_table(content, table[0] ** 3, table[1])
+
+
+def test_columns_that_are_not_empty_are_not_left_out(table):
+    X, y = table
+    emptied = X.copy()
+    emptied[:, :4] = 0
+    content = l0_frontier(emptied, y).certify(size=1).record.content()
+    _checker.check(content)
+    _checker.check_table(content, emptied, y)
+    with pytest.raises(_checker.CertificateError, match="not empty in the table"):
+        _checker.check_table(content, X, y)
+
+
+def test_an_empty_column_may_be_in_what_is_not_ruled_out():
+    X, y, _ = make_collinear(26, 20, snr_db=0, random_state=3)
+    X[:, 7] = 0
+    frontier = l0_frontier(X, y)
+    lam = float(np.sqrt(np.prod(frontier.interval(5))))
+    content = frontier.certify(lam=lam, gap=0.2).record.content()
+    claim = content["proofs"][0]["claim"]
+    assert float.fromhex(claim["bound"]) < float.fromhex(claim["objective"])
+    assert claim["always_out"] == []
+    _checker.check(content)
+    claim["always_out"] = [7]
+    with pytest.raises(_checker.CertificateError, match="empty column"):
+        _checker.check(content)
+
+
+def test_without_an_intercept(table):
+    X, y = table
+    content = l0_frontier(X + 1, y, fit_intercept=False).certify(size=1).record.content()
+    assert content["problem"]["intercept"] is False
+    _checker.check_table(content, X + 1, y)
 
 
 def test_other_files_are_rejected(tmp_path):

@@ -33,6 +33,9 @@ def command(certificate: Path, table: Path, target: str | None, quiet: bool, **v
 
     try:
         content = read(certificate)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise DataError(f"{certificate} can't be read: {why}.") from None
     except (ValueError, RecursionError) as error:
         known = isinstance(error, CertificateError)
         raise DataError(str(error) if known else f"{certificate} is not a certificate.") from None
@@ -60,7 +63,7 @@ def _in_words(problem: Any, proof: Any) -> str:
         unit * float.fromhex(text)
         for text in (proof["lam"], claim["objective"], claim["bound"], claim["tolerance"])
     )
-    names = problem["names"] or [str(j) for j in range(problem["columns"])]
+    names = problem.get("names") or [str(j) for j in range(problem["columns"])]
     support = ", ".join(clean(names[j]) for j in claim["support"]) or "no variables"
     price = f"at a price of {lam:.6g}, " if lam else ""
     among = f"{price}among models of up to {proof['cap']} variables,"

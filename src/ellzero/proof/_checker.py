@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 __all__ = ["CertificateError", "Verdict", "check", "check_table", "read"]
 
 _UNIT = 2.0**-53
+_OUT_OF_PLACE = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
 _Floats = NDArray[np.float64]
 
 
@@ -68,13 +69,19 @@ def check(content: Mapping[str, Any], *, exact: bool = False) -> Verdict:
     nodes, proved = 0, True
     try:
         problem = _Problem(content["problem"])
-        for proof in content["proofs"]:
-            _Replay(problem, proof, exact).run()
-            nodes += len(proof["tree"])
-            proved &= bool(proof["claim"]["proved"])
-    except (KeyError, IndexError, TypeError, OverflowError) as error:
+        proofs = list(content["proofs"])
+        with np.errstate(all="ignore"):  # what is not a number is at least nothing
+            for proof in proofs:
+                _Replay(problem, proof, exact).run()
+                nodes += len(proof["tree"])
+                proved &= bool(proof["claim"]["proved"])
+    except CertificateError:
+        raise
+    except _OUT_OF_PLACE as error:
         raise CertificateError(f"Something is missing or out of place: {error!r}.") from error
-    return Verdict(len(content["proofs"]), nodes, proved)
+    if not proofs:
+        raise CertificateError("There is no proof in it.")
+    return Verdict(len(proofs), nodes, proved)
 
 
 def check_table(
@@ -84,7 +91,21 @@ def check_table(
     weights: NDArray[np.float64] | None = None,
 ) -> None:
     """Check that G, c and y'y of a certificate are those of a table, to within rounding."""
-    stated = content["problem"]
+    try:
+        with np.errstate(all="ignore"):
+            _check_table(content["problem"], X, y, weights)
+    except CertificateError:
+        raise
+    except _OUT_OF_PLACE as error:
+        raise CertificateError(f"Something is missing or out of place: {error!r}.") from error
+
+
+def _check_table(
+    stated: Mapping[str, Any],
+    X: NDArray[np.float64],
+    y: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+) -> None:
     problem = _Problem(stated)
     if X.shape[1] != problem.p:
         raise CertificateError(f"The certificate is about {problem.p} columns, not {X.shape[1]}.")
@@ -92,6 +113,8 @@ def check_table(
     target = np.asarray(y, dtype=np.longdouble)
     w = np.ones(len(target)) if weights is None else weights
     w = np.asarray(w, dtype=np.longdouble)
+    slack = 64 * len(target) * np.finfo(float).eps
+    whole, whole_yy = np.sqrt(w @ Z**2), w @ target**2  # before they are centred
     if stated["intercept"]:
         for _ in range(2):
             Z = Z - (w @ Z) / w.sum()
@@ -99,18 +122,29 @@ def check_table(
     Z, target = Z * np.sqrt(w)[:, None], target * np.sqrt(w)
     norms = np.sqrt((Z**2).sum(axis=0))
     dead = np.zeros(problem.p, dtype=bool)
-    dead[stated["dead"]] = True
+    dead[problem.dead] = True
+    if not (norms[dead] <= slack * whole[dead] + 1e-307).all():
+        raise CertificateError("A column is set aside as empty that is not empty in the table.")
     Z = np.where(dead, 0, Z / np.where(norms > 0, norms, 1))
-    target = target * np.longdouble(2.0) ** stated["exponent"]
-    gram = Z.T @ Z + float.fromhex(stated["ridge"]) * np.eye(problem.p)
-    yy = target @ target
-    slack = 64 * len(target) * np.finfo(float).eps
-    gram_off = np.abs(gram - problem.gram).max(initial=0)
-    if gram_off > slack * max(1.0, float(np.abs(gram).max(initial=0))):
+    ridge = float.fromhex(stated["ridge"])
+    if not 0 <= ridge < math.inf:
+        raise CertificateError("The ridge is not a number from 0.")
+    gram = Z.T @ Z
+    off = gram + ridge * np.eye(problem.p) - problem.gram
+    # The ridge is on the diagonal, and makes no other product less exact
+    if not (np.abs(off) <= slack * (1 + 2 * ridge * np.eye(problem.p))).all():
         raise CertificateError("The products of columns are not those of the table.")
-    if np.abs(Z.T @ target - problem.c).max(initial=0) > slack * max(1.0, float(np.sqrt(yy))):
+    if problem.half_yy == 0:  # y is constant
+        if not target @ target <= slack**2 * whole_yy or problem.c.any():
+            raise CertificateError("The sum of squares of y is not that of the table.")
+        return
+    target = np.ldexp(target, _index(stated["exponent"], -5000, 5000))
+    yy = target @ target
+    if not 0.25 <= yy <= 4:  # what the rest is compared with
+        raise CertificateError("The sum of squares of y is not that of the table.")
+    if not (np.abs(Z.T @ target - problem.c) <= 2 * slack).all():
         raise CertificateError("The products of columns with y are not those of the table.")
-    if abs(yy / 2 - problem.half_yy) > slack * max(1.0, float(yy)):
+    if not abs(yy / 2 - problem.half_yy) <= 4 * slack:
         raise CertificateError("The sum of squares of y is not that of the table.")
 
 
@@ -119,9 +153,16 @@ def decode(text: str, kind: str) -> NDArray[Any]:
     return np.frombuffer(base64.b64decode(text), dtype=f"<{kind}").astype(np.float64)
 
 
+def _index(value: Any, least: int, most: int) -> int:
+    """Return a whole number that is within a range, as all that columns are chosen by has to be."""
+    if type(value) is not int or not least <= value <= most:
+        raise CertificateError(f"{value!r} is not a whole number from {least} to {most}.")
+    return value
+
+
 class _Problem:
     def __init__(self, stated: Mapping[str, Any]) -> None:
-        p = self.p = int(stated["columns"])
+        p = self.p = _index(stated["columns"], 0, 2**31)
         upper = decode(stated["gram"], "f8")
         if upper.size != p * (p + 1) // 2:
             raise CertificateError("The products of columns are not all there.")
@@ -131,14 +172,24 @@ class _Problem:
         self.gram += np.triu(self.gram, 1).T
         self.c = decode(stated["c"], "f8")
         self.half_yy = float.fromhex(stated["half_yy"])
-        self.forced = [int(j) for j in stated["forced"]]
-        if not np.isfinite(self.gram).all() or not np.isfinite(self.c).all():
-            raise CertificateError("Some products of columns are not finite.")
+        self.forced = self.columns(stated["forced"])
+        numbers = np.concatenate([self.gram.ravel(), self.c, [self.half_yy]])
+        if self.c.size != p or not np.isfinite(numbers).all():
+            raise CertificateError("Some products of columns are not there, or not finite.")
+        # Squares of what is less than 1e-100 may be 0, and those of what is more not finite
+        if np.abs(numbers).max() > 1e100 or 0 < abs(self.half_yy) < 1e-100:
+            raise CertificateError("The products are too large or too small to be computed with.")
         self.floor = float.fromhex(stated["floor"])
         if self.floor > 0 and not _is_semidefinite(self.gram, np.full(p, self.floor)):
             raise CertificateError("G less what is said can be taken off is not semidefinite.")
-        self.twins = {int(j) for pair in stated["copies"] for j in pair}
-        self.aside = self._set_aside(stated["dead"], stated["copies"])
+        self.dead = self.columns(stated["dead"])
+        copies = [self.columns(pair) for pair in stated["copies"]]
+        self.twins = {j for pair in copies for j in pair}
+        self.aside = self._set_aside(self.dead, copies)
+
+    def columns(self, stated: Sequence[Any]) -> list[int]:
+        """Return places of columns, if that is what they are."""
+        return [_index(j, 0, self.p - 1) for j in stated]
 
     def _set_aside(self, dead: Sequence[int], copies: Sequence[Sequence[int]]) -> set[int]:
         """Columns that no support needs: f does not depend on them, or only on a sum."""
@@ -171,14 +222,17 @@ class _Replay:
         self.bound = float.fromhex(claim["bound"])
         self.objective = float.fromhex(claim["objective"])
         self.strict = self.objective + float.fromhex(claim["tolerance"])
-        self.cap = int(proof["cap"])
+        self.cap = _index(proof["cap"], 0, problem.p)
         lam = float.fromhex(proof["lam"])
         if not lam >= 0:
             raise CertificateError("The price of a column is negative.")
         self.price = np.full(problem.p, lam)
         self.price[problem.forced] = 0
-        self.in_list, self.out_list = set(claim["always_in"]), set(claim["always_out"])
-        costs = self.objective + lam > self.strict
+        if not 0 <= self.strict - self.objective < math.inf:
+            raise CertificateError("The tolerance is not a number from 0.")
+        self.in_list = set(problem.columns(claim["always_in"]))
+        self.out_list = set(problem.columns(claim["always_out"]))
+        costs = self.bound + lam > self.strict
         if self.in_list & problem.twins or self.out_list & problem.twins:
             raise CertificateError("A column that has a copy is said to be always in, or out.")
         if self.out_list & problem.aside and not costs:
@@ -203,7 +257,7 @@ class _Replay:
                 state = (set(self.problem.forced), free, -math.inf)
             else:
                 inside, left, best = ends[int(node["parent"])]
-                column = int(node["column"])
+                column = _index(node["column"], 0, self.problem.p - 1)
                 state = (
                     inside | {column} if node["inside"] else set(inside),
                     left - {column},
@@ -214,7 +268,7 @@ class _Replay:
 
     def _check_claim(self) -> None:
         claim, problem = self.proof["claim"], self.problem
-        support = [int(j) for j in claim["support"]]
+        support = problem.columns(claim["support"])
         b = decode(claim["b"], "f8")
         if len(set(support)) != len(support) or len(b) != len(support):
             raise CertificateError("The support is not a set of columns with a coefficient each.")
@@ -256,7 +310,8 @@ class _Replay:
             free = free if len(inside) < self.cap else set()
             last = self._bounds(place, step, inside, free)
             best = max(best, last.value)
-            fixed_in, fixed_out = set(step["fixed_in"]), set(step["fixed_out"])
+            fixed_in = set(self.problem.columns(step["fixed_in"]))
+            fixed_out = set(self.problem.columns(step["fixed_out"]))
             if not (fixed_in | fixed_out) <= free or fixed_in & fixed_out:
                 raise CertificateError(f"Node {place} fixes columns that are not free.")
             for i in fixed_in:
@@ -290,7 +345,7 @@ class _Replay:
     def _bounds(
         self, place: int, step: Mapping[str, Any], inside: set[int], free: set[int]
     ) -> _Bounds:
-        columns = [int(j) for j in step["columns"]]
+        columns = self.problem.columns(step["columns"])
         n_in = int(step["n_in"])
         u, digits = decode(step["u"], "f8"), decode(step["u_low"], "f8")
         low = np.zeros_like(u)

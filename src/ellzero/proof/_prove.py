@@ -159,8 +159,8 @@ class Prover:
         proved = bool(bound >= objective - tolerance)
         strict = objective + tolerance + 1e-12 * size
         doubt = self._in_doubt
-        # A column that varies with nothing is out, if it costs anything to have it in
-        aside = known.dead.tolist() if lam > tolerance else []
+        # A column that varies with nothing is out, if no support is so good that it can pay for it
+        aside = known.dead.tolist() if bound + lam > strict else []
         always_in = [j for j in np.flatnonzero(core.in_margin > strict).tolist() if j not in doubt]
         outside = set(np.flatnonzero(core.out_margin > strict).tolist()) - doubt
         outside = (outside - set(known.dead.tolist())) | set(aside)

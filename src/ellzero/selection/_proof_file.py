@@ -12,7 +12,7 @@ from ellzero.selection._select import Selection
 from ellzero.selection._settings import Settings
 from ellzero.tables import DataError, Table
 
-__all__ = ["certificate_text", "check_against", "settings_of"]
+__all__ = ["certificate_text", "check_against", "names_of", "settings_of"]
 
 _UNCLEAR = "The certificate does not say how its columns were made."
 # What may stand in a file for each type of a setting
@@ -37,6 +37,16 @@ def certificate_text(selection: Selection, drop: list[str]) -> str:
     return record.text(table=made)
 
 
+def names_of(content: Mapping[str, Any]) -> list[str] | None:
+    """Return the names of the columns that a certificate is about; None if they have none."""
+    names = content["problem"].get("names")
+    if names is None:
+        return None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise DataError(_UNCLEAR)
+    return names
+
+
 def settings_of(content: Mapping[str, Any], target: str | None) -> tuple[Settings, list[str]]:
     """Return how the columns of a certificate were made, and what was dropped of the table.
 
@@ -46,7 +56,7 @@ def settings_of(content: Mapping[str, Any], target: str | None) -> tuple[Setting
     if not isinstance(made, dict):
         if target is None:
             raise DataError("The certificate does not name the target: give it.")
-        return Settings(target, keep=tuple(content["problem"]["names"] or ())), []
+        return Settings(target, keep=tuple(names_of(content) or ())), []
     settings, drop = made.get("settings"), made.get("drop")
     if not isinstance(settings, dict) or not isinstance(drop, list):
         raise DataError(_UNCLEAR)
@@ -70,8 +80,8 @@ def check_against(content: Mapping[str, Any], table: Table, settings: Settings) 
 
     data = prepare(table, settings)
     matrix = make_feature_matrix(data, settings, lambda words: None)
-    names = content["problem"]["names"]
-    if names is not None and list(names) != list(matrix.names):
+    names = names_of(content)
+    if names is not None and names != list(matrix.names):
         raise DataError("The features of the table are not those that the certificate is about.")
     check_table(content, matrix.X, data.y, data.weights)
     return len(data.y)
