@@ -62,7 +62,7 @@ def test_without_a_proof_there_is_none(table, tmp_path):
     result = ellzero("select", table, "--target", "y", "--certificate", tmp_path / "c.json")
     assert result.code == 2
     assert "--certificate needs --prove" in result.err
-    result = ellzero("select", table, "--target", "y", "--prove=-1")
+    result = ellzero("select", table, "--target", "y", "--prove", "inf")
     assert result.code == 2
     assert "--prove must be" in result.err
 

@@ -58,14 +58,16 @@ def command(certificate: Path, table: Path, target: str | None, quiet: bool, **v
 
 def _in_words(problem: Any, proof: Any) -> str:
     """Say what a proof shows, in the units of the target."""
-    claim, unit = proof["claim"], 2.0 ** (-2 * problem["exponent"])
+    claim, unit = proof["claim"], 0.5 ** problem["exponent"]
     lam, objective, bound, tolerance = (
-        unit * float.fromhex(text)
+        unit * (unit * float.fromhex(text))
         for text in (proof["lam"], claim["objective"], claim["bound"], claim["tolerance"])
     )
     names = problem.get("names") or [str(j) for j in range(problem["columns"])]
     support = ", ".join(clean(names[j]) for j in claim["support"]) or "no variables"
     price = f"at a price of {lam:.6g}, " if lam else ""
+    ridge = float.fromhex(problem["ridge"])
+    price += f"with a ridge of {ridge:.3g}, " if ridge else ""
     among = f"{price}among models of up to {proof['cap']} variables,"
     if claim["proved"]:
         shown = f"none is better by more than {tolerance:.2g} than {support}"

@@ -8,6 +8,9 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ellzero._certificate import Certificate
 from ellzero.proof._prove import Proved, Prover
 
@@ -50,6 +53,7 @@ class Certifier:
         self._begin = time.perf_counter()
         self._limit = time_limit
         self._nodes = 0
+        self._interrupted = False
         self._said = self._begin
         self.certificate: Certificate | None = None  # also if it was interrupted
         self.size_bounds: dict[int, float] = {}  # on the energies of sizes
@@ -154,16 +158,39 @@ class Certifier:
         if objective > found.objective:  # less is known about what comes near to that
             forced = tuple(growing.model(growing.first)[0].tolist())
             found = found._replace(always_in=forced, always_out=())
-        return found._replace(
+        found = found._replace(
             support=support,
             objective=objective,
             bound=min(found.bound, objective),
             tolerance=tolerance,
             proved=found.proved and found.bound >= objective - tolerance,
         )
+        added = self._prover.statistics.added if self._prover else 0.0
+        return self._without(added, found, cap if lam == 0 else None) if added else found
+
+    def _without(self, added: float, found: Proved, size: int | None) -> Proved:
+        """Return what is known of the problem without the ridge that was added to it.
+
+        With b the coefficients of a support of up to ``size`` columns, and mu a lower bound on the
+        eigenvalues of their products, |b|^2 <= y'y / mu: the ridge raises no energy by more than
+        1/2 added y'y / mu. Among columns that nearly depend on each other, and at a price, where
+        supports may have any size, there is no such mu.
+        """
+        assert self._prover is not None
+        mu = 0.0 if size is None else _least_eigenvalue(self._prover.statistics.gram, size)
+        raised = 0.5 * added * self._growing.problem.design.yy / mu if mu > 1e-3 else math.inf
+        tolerance = max(found.tolerance, 2 * raised) if raised < math.inf else found.tolerance
+        return found._replace(
+            bound=found.bound - raised,
+            tolerance=tolerance,
+            proved=found.proved and found.bound - raised >= found.objective - tolerance,
+            always_in=tuple(self._growing.model(self._growing.first)[0].tolist()),
+            always_out=(),
+        )
 
     def _keep(self, stop: KeyboardInterrupt, certify: Callable[[Proved], Certificate]) -> None:
         """Note what is known at an interruption, which goes on as everywhere."""
+        self._interrupted = True
         self.certificate = certify(stop.args[0])
         stop.args = ()
 
@@ -194,7 +221,6 @@ class Certifier:
 
     def _certify(self, found: Proved, words: str, sizes: tuple[int, ...]) -> Certificate:
         assert self._prover is not None
-        known = self._prover.statistics
         seconds = self._seconds
         bound = max(found.bound, 0.0)  # which no energy is below
         share = (found.objective - bound) / found.objective if found.objective > 0 else 0.0
@@ -202,17 +228,13 @@ class Certifier:
             allowed = f" by more than {self._gap:g} of the objective" if self._gap else ""
             statement = f"{words}{allowed}: proved with {self._nodes} nodes"
         else:
-            why = (
-                f"stopped after {seconds:.3g} s"
-                if seconds >= self._limit
-                else "columns depend on each other too nearly for more"
-            )
-            by = f" by more than {share:.2%}" if bound > 0 else ""
+            why = f"stopped after {seconds:.3g} s"
+            if seconds < self._limit and not self._interrupted:
+                why = "columns depend on each other too nearly for more"
+            by = f" by more than {max(share, 0.0001):.2%}" if bound > 0 else ""
             statement = f"{words}{by}: {why}" if by else f"no bound is known: {why}"
             if sizes:
                 statement += f"; proved for {_spans(sizes)} variables"
-        if known.added:
-            statement += f" (with a ridge of {known.added:.2g}, as columns depend on each other)"
         return Certificate(
             "proof" if found.proved else "gap",
             statement,
@@ -270,6 +292,15 @@ class Certifier:
             seconds=self._seconds,
         )
         return self.certificate
+
+
+def _least_eigenvalue(gram: NDArray[np.float64], size: int) -> float:
+    """Return what no eigenvalue of the products of so many columns is below (Gershgorin)."""
+    if size < 2:
+        return 1.0
+    others = np.abs(gram - np.diag(np.diag(gram)))
+    most = np.partition(others, max(len(gram) - size + 1, 0), axis=1)[:, -(size - 1) :]
+    return 1 - float(most.sum(axis=1).max())
 
 
 def _spans(sizes: tuple[int, ...]) -> str:

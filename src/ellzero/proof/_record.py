@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,7 +58,7 @@ class Statistics(NamedTuple):
     @property
     def unit(self) -> float:
         """What energies are to be multiplied by to be those of y."""
-        return float(2.0 ** (-2 * self.exponent))
+        return math.ldexp(1.0, -2 * self.exponent)
 
     def to_json(self) -> dict[str, Any]:
         """Return what is saved."""

@@ -366,7 +366,7 @@ class Frontier:
             {
                 "max_size": [many, None],
                 "lam": [_PRICE, None],
-                "gap": [_PRICE],
+                "gap": [Interval(Real, 0, 1, closed="left")],
                 "time_limit": [Interval(Real, 0, math.inf, closed="both")],
                 "verbose": ["verbose"],
             },

@@ -158,7 +158,7 @@ class L0Regressor(FittedSelection):
         "size": [Interval(Integral, 0, None, closed="left"), None],
         "ridge": [Interval(Real, 0, None, closed="left")],
         "solver": [StrOptions({"frontier", "exact", "sbr"})],
-        "gap": [Interval(Real, 0, None, closed="left")],
+        "gap": [Interval(Real, 0, 1, closed="left")],
         "time_limit": [Interval(Real, 0, math.inf, closed="both")],
         "start": ["array-like", str, set, None],
         "max_size": [Interval(Integral, 0, None, closed="left"), None],
