@@ -126,6 +126,10 @@ class Certificate:
             raise ValueError(
                 'Only a proof can be saved: ask for one with solver="exact" or Frontier.certify.'
             )
+        if self.record.empty:
+            raise ValueError(
+                "There is no proof to be saved: y does not vary, or no bound is known."
+            )
         if not self.record.complete:
             raise ValueError(
                 "The tree of the proof was too large to be kept, so it can't be saved."

@@ -130,3 +130,10 @@ def test_a_certificate_from_python(tmp_path, rng):
     result = ellzero("verify", tmp_path / "c.json", tmp_path / "t.csv")
     assert result.code == 1
     assert "does not name the target" in result.err
+    weights = rng.integers(1, 4, 60)
+    l0_frontier(X, y, sample_weight=weights).certify(size=2).save(tmp_path / "w.json")
+    X.assign(y=y, w=weights).to_csv(tmp_path / "t.csv", index=False)
+    asked = ["verify", tmp_path / "w.json", tmp_path / "t.csv", "--target", "y"]
+    assert ellzero(*asked, "--weights", "w").code == 0
+    with pytest.raises(ValueError, match="no proof to be saved"):
+        l0_frontier(X, np.ones(60)).certify(size=0).save(tmp_path / "n.json")

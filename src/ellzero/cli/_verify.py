@@ -17,9 +17,17 @@ __all__ = ["command"]
 @click.argument("certificate", type=click.Path(path_type=Path))
 @click.argument("table", type=click.Path(path_type=Path))
 @click.option("--target", help="The column to predict, if the certificate does not say.")
+@click.option("--weights", help="A column of weights as counts, if the certificate does not say.")
 @click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
 @reading_options
-def command(certificate: Path, table: Path, target: str | None, quiet: bool, **values: Any) -> None:
+def command(
+    certificate: Path,
+    table: Path,
+    target: str | None,
+    weights: str | None,
+    quiet: bool,
+    **values: Any,
+) -> None:
     """Check CERTIFICATE, a proof that ellzero select --certificate has written, against TABLE.
 
     Every bound is computed anew, with error bounds of its own, and no code of the search; then the
@@ -43,7 +51,7 @@ def command(certificate: Path, table: Path, target: str | None, quiet: bool, **v
         verdict = check(content)
     from ellzero.selection._proof_file import check_against, settings_of
 
-    settings, drop = settings_of(content, target)
+    settings, drop = settings_of(content, target, weights)
     with console.progress(f"Reading {table}"):
         texts = {*settings.categorical, *([settings.groups] if settings.groups else [])}
         read_in = read_table(table, reading, drop=drop, text=texts)

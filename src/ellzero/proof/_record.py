@@ -119,6 +119,11 @@ class Record:
         self._trees.append((claim, proof, leaves))
 
     @property
+    def empty(self) -> bool:
+        """Whether there was nothing to prove."""
+        return not self._trees and not (self._content or {}).get("proofs")
+
+    @property
     def complete(self) -> bool:
         """Whether all trees were kept: they are dropped where they take too much memory."""
         return all(proof.recorded for _, proof, _ in self._trees)

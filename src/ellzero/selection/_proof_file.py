@@ -31,7 +31,7 @@ _KINDS = {
 def certificate_text(selection: Selection, drop: list[str]) -> str:
     """Return what ``ellzero select --certificate`` writes."""
     record = selection.certificate.record
-    if record is None or not record.complete:
+    if record is None or record.empty or not record.complete:
         raise DataError("There is no proof to be written: the certificate says why.")
     made = {"settings": asdict(selection.settings), "drop": drop}
     return record.text(table=made)
@@ -47,7 +47,9 @@ def names_of(content: Mapping[str, Any]) -> list[str] | None:
     return names
 
 
-def settings_of(content: Mapping[str, Any], target: str | None) -> tuple[Settings, list[str]]:
+def settings_of(
+    content: Mapping[str, Any], target: str | None, weights: str | None = None
+) -> tuple[Settings, list[str]]:
     """Return how the columns of a certificate were made, and what was dropped of the table.
 
     One that was made in Python says nothing about that: its columns are those of the table.
@@ -56,7 +58,8 @@ def settings_of(content: Mapping[str, Any], target: str | None) -> tuple[Setting
     if not isinstance(made, dict):
         if target is None:
             raise DataError("The certificate does not name the target: give it.")
-        return Settings(target, keep=tuple(names_of(content) or ())), []
+        keep = tuple(names_of(content) or ())
+        return Settings(target, weights=weights, frequency=weights is not None, keep=keep), []
     settings, drop = made.get("settings"), made.get("drop")
     if not isinstance(settings, dict) or not isinstance(drop, list):
         raise DataError(_UNCLEAR)
