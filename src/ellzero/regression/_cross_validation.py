@@ -277,7 +277,7 @@ class CrossValidation(NamedTuple):
             mark = self.choose(inner).marks[rule]
             engine = make_engine(fold.design, mark.ridge, thread_count())
             engine.move_to(self.forced)
-            problem = Problem(engine, fold.design, self.forced, None, self.progress)
+            problem = Problem(engine, fold.design, self.forced, None, self.progress, mark.ridge)
             self.solve(problem, mark.lam)
             solution = engine.solution()
             beta = mark.rescaling * solution.beta

@@ -36,7 +36,7 @@ class Problem(NamedTuple):
     forced: NDArray[np.int64]  # columns that are in every support
     names: Any  # of the columns; None if they have none
     progress: Callable[[int], None] | None
-    ridge: float = 0.0
+    ridge: float
     intercept: bool = True
 
     @property

@@ -231,7 +231,7 @@ def _choose_in(
     def problem_at(ridge: float) -> Problem:
         engine = make_engine(fold.design, ridge, thread_count())
         engine.move_to(rule.procedure.forced)
-        return Problem(engine, fold.design, rule.procedure.forced, None, None)
+        return Problem(engine, fold.design, rule.procedure.forced, None, None, ridge)
 
     return rule.choose(problem_at, share, lambda: [inner] if inner is not None else [])
 
