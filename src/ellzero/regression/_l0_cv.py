@@ -79,8 +79,8 @@ class L0RegressorCV(FittedSelection):
     ridge : float, sequence of floats, or "cv", default=0.0
         Ridge penalty, for columns of unit norm, so it depends neither on the number of rows nor on
         the units of y, and is not rescaled between folds. Of several the one with the least error
-        is taken. "cv" chooses how much to shrink too: see Notes. It costs two to three times the
-        time, and predicts better where the signal is weak.
+        is taken. "cv" chooses how much to shrink too: see Notes. It takes three to five times as
+        long, and predicts better where the signal is weak.
     solver : {"frontier", "sbr"}, default="frontier"
         As in :class:`ellzero.L0Regressor`; in the folds "frontier" does without swaps.
     max_size : int, default=None
