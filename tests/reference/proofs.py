@@ -70,16 +70,31 @@ def best_in(energies, price, cap, inside, free):
     return best
 
 
+def exactly_best_in(gram, c, half_yy, price, cap, inside, free):
+    """The same in fractions."""
+    values = []
+    for k in range(min(len(free), cap - len(inside)) + 1):
+        for chosen in combinations(sorted(free), k):
+            support = [*inside, *chosen]
+            energy = exact_energy(gram, c, half_yy, support)
+            if energy is not None:
+                values.append(energy + sum(Fraction(float(price[j])) for j in support))
+    return min(values)
+
+
 def bound(gram, c, half_yy, price, cap, inside, free, u, d):
-    """The bound of a node, in extended precision; ``u`` and ``d`` by column."""
+    """The bound of a node, in fractions; ``u`` and ``d`` by column."""
     columns = [*inside, *free]
-    wide = np.longdouble
-    at, own = (np.array([some[j] for j in columns], wide) for some in (u, d))
-    Q = np.asarray(gram, wide)[np.ix_(columns, columns)] - np.diag(own)
-    assert np.linalg.eigvalsh(Q.astype(float)).min(initial=0) > -1e-12
-    v = np.asarray(c, wide)[columns] - Q @ at
-    t = v**2 / (2 * own)
-    value = wide(half_yy) - at @ Q @ at / 2
-    value += sum(price[j] - t[i] for i, j in enumerate(columns) if j in inside)
-    gains = sorted((max(0, t[i] - price[j]) for i, j in enumerate(columns) if j in free))[::-1]
-    return float(value - sum(gains[: cap - len(inside)]))
+    Q = gram[np.ix_(columns, columns)] - np.diag([d[j] for j in columns])
+    assert np.linalg.eigvalsh(Q).min(initial=0) > -1e-12
+    at, own = ({j: Fraction(some[j]) for j in columns} for some in (u, d))
+    v = {}
+    for i in columns:
+        product = sum(Fraction(float(gram[i, j])) * at[j] for j in columns)
+        v[i] = Fraction(float(c[i])) - product + own[i] * at[i]
+    t = {i: v[i] ** 2 / (2 * own[i]) for i in columns}
+    # u'Qu = u'(c - v)
+    value = Fraction(half_yy) - sum(at[i] * (Fraction(float(c[i])) - v[i]) for i in columns) / 2
+    value += sum(Fraction(float(price[j])) - t[j] for j in inside)
+    gains = sorted((max(Fraction(0), t[j] - Fraction(float(price[j]))) for j in free), reverse=True)
+    return value - sum(gains[: cap - len(inside)])
