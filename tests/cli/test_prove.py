@@ -65,6 +65,9 @@ def test_without_a_proof_there_is_none(table, tmp_path):
     result = ellzero("select", table, "--target", "y", "--prove", "inf")
     assert result.code == 2
     assert "--prove must be" in result.err
+    result = ellzero("select", "--prove", table, "--target", "y")
+    assert result.code == 2
+    assert "put TABLE before --prove" in result.err
 
 
 def test_another_table_or_a_changed_certificate_is_refused(table, tmp_path):

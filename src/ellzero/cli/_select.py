@@ -19,6 +19,16 @@ from ellzero.cli._wording import in_options
 __all__ = ["command"]
 
 
+class _Seconds(click.types.FloatParamType):
+    """A number of seconds, which may be left out: what follows may have been meant for TABLE."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter:
+            self.fail(f"{value!r} is no number of seconds: put TABLE before --prove.", param, ctx)
+
+
 @click.command("select", cls=FileCommand)
 @table_options
 @modelling_options
@@ -36,7 +46,7 @@ __all__ = ["command"]
 @output_path("--save", help="Write the model, for ellzero predict.")
 @click.option(
     "--prove",
-    type=float,
+    type=_Seconds(),
     is_flag=False,
     flag_value=60.0,
     metavar="[SECONDS]",
