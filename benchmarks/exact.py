@@ -21,6 +21,7 @@ import time
 from typing import NamedTuple
 
 import numpy as np
+from sparse_problems import autoregressive
 
 from ellzero import l0_frontier
 from ellzero.datasets import load_diabetes_interactions, make_collinear
@@ -31,21 +32,6 @@ class Run(NamedTuple):
     proved: bool
     gap: float
     objective: float
-
-
-def autoregressive(seed, n, p, rho, snr=5.0, size=10):
-    """Columns with correlation rho^|i-j|, ten coefficients +-U(.5, 1.5), var(Xb) = snr sigma^2."""
-    rng = np.random.default_rng(seed)
-    X = np.empty((n, p))
-    X[:, 0] = rng.normal(size=n)
-    for j in range(1, p):
-        X[:, j] = rho * X[:, j - 1] + np.sqrt(1 - rho**2) * rng.normal(size=n)
-    beta = np.zeros(p)
-    beta[rng.choice(p, size, replace=False)] = rng.uniform(0.5, 1.5, size) * rng.choice(
-        [-1, 1], size
-    )
-    signal = X @ beta
-    return X, signal + rng.normal(size=n) * np.sqrt(signal.var() / snr)
 
 
 def paper(n, p):

@@ -15,6 +15,7 @@ import time
 import abess
 import fastsparsegams
 import numpy as np
+from sparse_problems import autoregressive
 
 from ellzero import l0_frontier
 from ellzero.datasets import make_collinear
@@ -25,16 +26,7 @@ BURST = 3  # calls of which the quickest counts, so that nobody pays for another
 
 
 def make_problem(seed, n, p, rho, snr):
-    """Columns with correlation rho^|i-j|, ten coefficients +-U(.5, 1.5), var(Xb) = snr sigma^2."""
-    rng = np.random.default_rng(seed)
-    X = np.empty((n, p))
-    X[:, 0] = rng.normal(size=n)
-    for j in range(1, p):
-        X[:, j] = rho * X[:, j - 1] + np.sqrt(1 - rho**2) * rng.normal(size=n)
-    beta = np.zeros(p)
-    beta[rng.choice(p, 10, replace=False)] = rng.uniform(0.5, 1.5, 10) * rng.choice([-1, 1], 10)
-    signal = X @ beta
-    y = signal + rng.normal(size=n) * np.sqrt(signal.var() / snr)
+    X, y = autoregressive(seed, n, p, rho, snr)
     X -= X.mean(axis=0)
     return X / np.linalg.norm(X, axis=0), y - y.mean()
 

@@ -10,7 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["BETA_TYPES", "SETTINGS", "SNRS", "Problem", "covariance", "make_beta", "make_problem"]
+__all__ = [
+    "BETA_TYPES",
+    "SETTINGS",
+    "SNRS",
+    "Problem",
+    "autoregressive",
+    "covariance",
+    "make_beta",
+    "make_problem",
+]
 
 # Rows, columns, and how many coefficients are large
 SETTINGS = {
@@ -75,3 +84,18 @@ def make_problem(setting, kind, rho, snr, number):
     rng = np.random.default_rng([n, p, kind, round(100 * rho), round(100 * snr), number])
     X = rng.normal(size=(n, p)) @ _root(p, rho).T
     return Problem(X, X @ beta + np.sqrt(noise) * rng.normal(size=n), beta, sigma, noise)
+
+
+def autoregressive(seed, n, p, rho, snr=5.0, size=10):
+    """Columns with correlation rho^|i-j|, ten coefficients +-U(.5, 1.5), var(Xb) = snr sigma^2."""
+    rng = np.random.default_rng(seed)
+    X = np.empty((n, p))
+    X[:, 0] = rng.normal(size=n)
+    for j in range(1, p):
+        X[:, j] = rho * X[:, j - 1] + np.sqrt(1 - rho**2) * rng.normal(size=n)
+    beta = np.zeros(p)
+    beta[rng.choice(p, size, replace=False)] = rng.uniform(0.5, 1.5, size) * rng.choice(
+        [-1, 1], size
+    )
+    signal = X @ beta
+    return X, signal + rng.normal(size=n) * np.sqrt(signal.var() / snr)

@@ -61,7 +61,7 @@ def test_a_sequence_of_ridges_gives_a_frontier_for_each(swaps):
         assert np.all(frontier.energies <= alone.energies * (1 + 1e-12))
         assert repr(frontier).startswith("<Frontier")
     assert isinstance(l0_frontier(X, y, ridge=[0.5], max_size=3), list)
-    for wrong in ([], [0.1, -1.0], ["a"], [np.nan]):
+    for wrong in ([], [0.1, -1.0], ["a"], [np.nan], [[1, 2]]):
         with pytest.raises(ValueError, match="ridge must hold"):
             l0_frontier(X, y, ridge=wrong)
 

@@ -112,7 +112,7 @@ def largest_size(
 
 def check_ridges(ridge: Any) -> list[float]:
     """Return one ridge, or a sequence of them, as a list."""
-    values = [ridge] if isinstance(ridge, Real) else list(np.asarray(ridge, dtype=object).ravel())
+    values = [ridge] if isinstance(ridge, Real) else list(np.atleast_1d(np.asarray(ridge, object)))
     if not values:
         raise ValueError("ridge must hold at least one number.")
     for value in values:
