@@ -1,6 +1,5 @@
-// Least squares as Python sees it: an engine, and the drivers as methods.
-#include "bindings/bindings.hpp"
-#include "engine/least_squares.hpp"
+// Engines as Python sees them, and the drivers as methods.
+#include "bindings/python_engine.hpp"
 #include "search/frontier.hpp"
 #include "search/sbr.hpp"
 
@@ -11,37 +10,6 @@
 
 namespace ellzero {
 namespace {
-
-class PythonEngine {
- public:
-  PythonEngine(const Quadratic& quadratic, const Vector<double>& ridge, int threads)
-      : quadratic_(quadratic),
-        context_{threads, &interrupt_},
-        cache_(quadratic.cache(), context_),
-        least_squares_(quadratic, cache_,
-                       std::vector<double>(ridge.data(), ridge.data() + ridge.size())) {
-    require(ridge.size() == 1 || static_cast<Index>(ridge.size()) == quadratic.columns(),
-            "ridge: one number, or one per column");
-  }
-
-  template <class Work>
-  auto released(Work&& work) {
-    return run_released(interrupt_, work);
-  }
-
-  void require_columns(const Vector<Index>& which) const {
-    for (std::size_t b = 0; b < which.size(); ++b) require_column(which(b));
-  }
-  void require_column(Index j) const {
-    require(j >= 0 && j < quadratic_.columns(), "no such column");
-  }
-
-  const Quadratic& quadratic_;
-  PythonInterrupt interrupt_;
-  Context context_;
-  const GramUser cache_;
-  LeastSquares least_squares_;
-};
 
 Limits limits_of(const PythonEngine& e, const std::optional<Vector<bool>>& forced, Index max_size) {
   Limits limits;
@@ -57,11 +25,13 @@ Limits limits_of(const PythonEngine& e, const std::optional<Vector<bool>>& force
 struct Coefficients {
   Solution solution;
   std::vector<double> inverse_scale, mean;
+  double intercept;
 
-  Coefficients(Solution found, const Quadratic& quadratic) : solution(std::move(found)) {
+  Coefficients(Solution found, const PythonEngine& e)
+      : solution(std::move(found)), intercept(e.intercept_of(solution)) {
     for (const Index j : solution.support) {
-      inverse_scale.push_back(quadratic.inverse_scale[j]);
-      mean.push_back(quadratic.mean[j]);
+      inverse_scale.push_back(e.quadratic_.inverse_scale[j]);
+      mean.push_back(e.quadratic_.mean[j]);
     }
   }
 };
@@ -70,7 +40,7 @@ struct Coefficients {
 struct AllCoefficients {
   Coefficients flat;
   std::vector<Index> begins;
-  std::vector<double> rss, ridge_energy;
+  std::vector<double> rss, ridge_energy, intercept;
 };
 
 struct SizedModel {
@@ -79,15 +49,16 @@ struct SizedModel {
 };
 
 Coefficients solution(PythonEngine& e) {
-  return {e.released([&] { return e.least_squares_.solve(e.context_); }), e.quadratic_};
+  Solution found = e.released([&] { return e.engine().solve(e.context_); });
+  return {std::move(found), e};
 }
 
 SbrRun sbr(PythonEngine& e, double lam, const std::optional<Vector<bool>>& forced, Index max_size,
            const nb::object& progress) {
   const Limits limits = limits_of(e, forced, max_size);
   return e.released([&] {
-    e.least_squares_.expect_gains_above(lam);
-    return run_sbr(e.least_squares_, lam, limits, e.context_, progress_of(progress));
+    e.engine().expect_gains_above(lam);
+    return run_sbr(e.engine(), lam, limits, e.context_, progress_of(progress));
   });
 }
 
@@ -95,8 +66,8 @@ SbrPath path(PythonEngine& e, const std::optional<Vector<bool>>& forced, Index m
              const nb::object& progress) {
   const Limits limits = limits_of(e, forced, max_size);
   return e.released([&] {
-    e.least_squares_.expect_gains_above(0);
-    return sbr_path(e.least_squares_, limits, e.context_, progress_of(progress));
+    e.engine().expect_gains_above(0);
+    return sbr_path(e.engine(), limits, e.context_, progress_of(progress));
   });
 }
 
@@ -104,7 +75,7 @@ SbrPath path(PythonEngine& e, const std::optional<Vector<bool>>& forced, Index m
 void move_to(PythonEngine& e, const Vector<Index>& target) {
   e.require_columns(target);
   e.released([&] {
-    e.least_squares_.move_to(std::vector<Index>(target.data(), target.data() + target.size()));
+    e.engine().move_to(std::vector<Index>(target.data(), target.data() + target.size()));
     return 0;
   });
 }
@@ -113,7 +84,7 @@ void move_to(PythonEngine& e, const Vector<Index>& target) {
 void start_at(PythonEngine& e, const Vector<Index>& target) {
   e.require_columns(target);
   e.released([&] {
-    e.least_squares_.start_at(std::vector<Index>(target.data(), target.data() + target.size()));
+    e.engine().start_at(std::vector<Index>(target.data(), target.data() + target.size()));
     return 0;
   });
 }
@@ -143,9 +114,9 @@ nb::object gram_columns(PythonEngine& e, const Vector<Index>& which) {
 }
 
 nb::object swap_table(PythonEngine& e) {
-  const std::size_t k = e.least_squares_.size(), p = e.least_squares_.columns();
+  const std::size_t k = e.engine().size(), p = e.engine().units();
   std::vector<double> table(k * p);
-  for (std::size_t r = 0; r < k; ++r) e.least_squares_.swap_gains(r, table.data() + r * p);
+  for (std::size_t r = 0; r < k; ++r) e.swap_gains(r, table.data() + r * p);
   return to_array(table.data(), {k, p});
 }
 
@@ -156,14 +127,13 @@ class EngineFrontier {
 
  public:
   EngineFrontier(PythonEngine& engine, const std::optional<Vector<bool>>& forced, bool swaps)
-      : engine_(engine),
-        frontier_(engine.least_squares_, limits_of(engine, forced, 0).forced, swaps) {}
+      : engine_(engine), frontier_(engine.engine(), limits_of(engine, forced, 0).forced, swaps) {}
 
   void grow(Index max_size, const nb::object& progress, const EngineFrontier* neighbour) {
     require(!neighbour || neighbour->frontier_.least_size() == frontier_.least_size(),
             "a neighbour with the same forced columns");
     engine_.released([&] {
-      engine_.least_squares_.expect_gains_above(0);
+      engine_.engine().expect_gains_above(0);
       engine_.quadratic_.cache().keep_spare(kSpareColumns);
       frontier_.grow(max_size, engine_.context_, progress_of(progress),
                      neighbour ? &neighbour->frontier_ : nullptr);
@@ -185,12 +155,12 @@ class EngineFrontier {
   AllCoefficients solutions() {
     Solution all;
     std::vector<Index> begins{0};
-    std::vector<double> rss, ridge_energy;
+    std::vector<double> rss, ridge_energy, intercept;
     engine_.released([&] {
       for (std::size_t k = frontier_.least_size(); k < frontier_.models().size(); ++k) {
         engine_.context_.check();
         frontier_.visit_next(k);
-        const Solution s = engine_.least_squares_.solve(engine_.context_);
+        const Solution s = engine_.solve_one_of_many();
         all.support.insert(all.support.end(), s.support.begin(), s.support.end());
         all.beta.insert(all.beta.end(), s.beta.begin(), s.beta.end());
         all.removal_cost.insert(all.removal_cost.end(), s.removal_cost.begin(),
@@ -198,10 +168,11 @@ class EngineFrontier {
         begins.push_back(static_cast<Index>(all.support.size()));
         rss.push_back(s.rss);
         ridge_energy.push_back(s.ridge_energy);
+        intercept.push_back(engine_.intercept_of(s));
       }
       return 0;
     });
-    return {{std::move(all), engine_.quadratic_}, begins, rss, ridge_energy};
+    return {{std::move(all), engine_}, begins, rss, ridge_energy, intercept};
   }
 
   std::vector<SizedModel> models() const {
@@ -234,14 +205,16 @@ void bind_results(nb::module_& m) {
   bind_columns_of<Coefficients>(one,
                                 [](const Coefficients& c) -> const Coefficients& { return c; });
   one.def_prop_ro("rss", [](const Coefficients& c) { return c.solution.rss; })
-      .def_prop_ro("ridge_energy", [](const Coefficients& c) { return c.solution.ridge_energy; });
+      .def_prop_ro("ridge_energy", [](const Coefficients& c) { return c.solution.ridge_energy; })
+      .def_ro("intercept", &Coefficients::intercept);
   nb::class_<AllCoefficients> all(m, "AllCoefficients");
   bind_columns_of<AllCoefficients>(
       all, [](const AllCoefficients& c) -> const Coefficients& { return c.flat; });
   all.def_prop_ro("begins", [](const AllCoefficients& c) { return to_array(c.begins); })
       .def_prop_ro("rss", [](const AllCoefficients& c) { return to_array(c.rss); })
       .def_prop_ro("ridge_energy",
-                   [](const AllCoefficients& c) { return to_array(c.ridge_energy); });
+                   [](const AllCoefficients& c) { return to_array(c.ridge_energy); })
+      .def_prop_ro("intercept", [](const AllCoefficients& c) { return to_array(c.intercept); });
   nb::class_<SizedModel>(m, "SizedModel")
       .def_prop_ro("support", [](const SizedModel& model) { return to_array(model.support); })
       .def_ro("energy", &SizedModel::energy);
@@ -272,58 +245,50 @@ void bind_engine(nb::module_& m) {
   bind_results(m);
   m.attr("SPAN") = LeastSquares::kSpan;
   nb::class_<PythonEngine>(m, "Engine")
-      .def(nb::init<const Quadratic&, const Vector<double>&, int>(), nb::arg("design"),
-           nb::arg("ridge").noconvert(), nb::arg("threads"), nb::keep_alive<1, 2>())
       .def("insert",
            [](PythonEngine& e, Index j) {
              e.require_column(j);
-             return e.released([&] { return e.least_squares_.insert(j); });
+             return e.released([&] { return e.engine().insert(j); });
            })
       .def("flip",
            [](PythonEngine& e, Index j) {
              e.require_column(j);
-             return e.released([&] { return e.least_squares_.flip(j); });
+             return e.released([&] { return e.engine().flip(j); });
            })
-      .def("refresh", [](PythonEngine& e) { e.least_squares_.refresh(); })
+      .def("refresh", [](PythonEngine& e) { e.engine().refresh(); })
       .def("move_to", &move_to, nb::arg("target").noconvert())
       .def("start_at", &start_at, nb::arg("target").noconvert())
       .def("exclude",
            [](PythonEngine& e, Index j) {
              e.require_column(j);
-             e.least_squares_.exclude(j);
+             e.engine().exclude(j);
            })
       .def("allow",
            [](PythonEngine& e, Index j) {
              e.require_column(j);
-             e.least_squares_.allow(j);
+             e.engine().allow(j);
            })
       .def("drop_unused_columns", [](PythonEngine& e) { e.quadratic_.cache().clear(); })
       .def("gram_columns", &gram_columns, nb::arg("which").noconvert())
-      .def_prop_ro("members",
-                   [](const PythonEngine& e) { return to_array(e.least_squares_.members()); })
-      .def_prop_ro("beta", [](const PythonEngine& e) { return to_array(e.least_squares_.beta()); })
-      .def_prop_ro("energy", [](const PythonEngine& e) { return e.least_squares_.energy(); })
-      .def_prop_ro("rounding", [](const PythonEngine& e) { return e.least_squares_.rounding(); })
-      .def_prop_ro("log_determinant",
-                   [](const PythonEngine& e) { return e.least_squares_.log_determinant(); })
-      .def_prop_ro("c", [](const PythonEngine& e) { return to_array(e.least_squares_.c()); })
-      .def_prop_ro("d", [](const PythonEngine& e) { return to_array(e.least_squares_.d()); })
+      .def_prop_ro("members", [](PythonEngine& e) { return to_array(e.engine().members()); })
+      .def_prop_ro("energy", [](PythonEngine& e) { return e.engine().energy(); })
+      .def_prop_ro("rounding", [](PythonEngine& e) { return e.engine().rounding(); })
+      .def_prop_ro("d", [](PythonEngine& e) { return to_array(e.d()); })
       .def_prop_ro("columns_made",
-                   [](const PythonEngine& e) { return e.quadratic_.cache().columns_made(); })
+                   [](PythonEngine& e) { return e.quadratic_.cache().columns_made(); })
       .def_prop_ro("columns_held",
-                   [](const PythonEngine& e) { return e.quadratic_.cache().columns_held(); })
-      .def_prop_ro("passes", [](const PythonEngine& e) { return e.quadratic_.cache().passes(); })
+                   [](PythonEngine& e) { return e.quadratic_.cache().columns_held(); })
+      .def_prop_ro("passes", [](PythonEngine& e) { return e.quadratic_.cache().passes(); })
       .def("insertion_gains",
-           [](const PythonEngine& e) {
-             std::vector<double> gains(e.least_squares_.columns());
-             e.least_squares_.insertion_gains(gains.data());
+           [](PythonEngine& e) {
+             std::vector<double> gains(e.engine().units());
+             e.engine().insertion_gains(gains.data());
              return to_array(gains);
            })
       .def("removal_costs",
-           [](const PythonEngine& e) {
-             std::vector<double> costs(e.least_squares_.size());
-             for (Index r = 0; r < e.least_squares_.size(); ++r)
-               costs[r] = e.least_squares_.removal_cost(r);
+           [](PythonEngine& e) {
+             std::vector<double> costs(e.engine().size());
+             for (Index r = 0; r < e.engine().size(); ++r) costs[r] = e.engine().removal_cost(r);
              return to_array(costs);
            })
       .def("swap_gains", &swap_table)
@@ -332,6 +297,14 @@ void bind_engine(nb::module_& m) {
       .def("sbr_path", &path, nb::arg("forced").none(), nb::arg("max_size"),
            nb::arg("progress").none())
       .def("solution", &solution);
+  nb::class_<LeastSquaresEngine, PythonEngine>(m, "LeastSquares")
+      .def(nb::init<const Quadratic&, const Vector<double>&, int>(), nb::arg("design"),
+           nb::arg("ridge").noconvert(), nb::arg("threads"), nb::keep_alive<1, 2>())
+      .def_prop_ro("beta",
+                   [](const LeastSquaresEngine& e) { return to_array(e.least_squares_.beta()); })
+      .def_prop_ro("log_determinant",
+                   [](const LeastSquaresEngine& e) { return e.least_squares_.log_determinant(); })
+      .def_prop_ro("c", [](const LeastSquaresEngine& e) { return to_array(e.least_squares_.c()); });
 
   nb::class_<EngineFrontier>(m, "Frontier")
       .def(nb::init<PythonEngine&, const std::optional<Vector<bool>>&, bool>(), nb::arg("engine"),

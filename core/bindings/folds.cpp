@@ -1,6 +1,6 @@
 // Cross-validation as Python sees it: the rows held out, and the searches of all folds.
 #include "search/folds.hpp"
-#include "bindings/bindings.hpp"
+#include "bindings/fold_models.hpp"
 #include "engine/least_squares.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -11,10 +11,6 @@
 
 namespace ellzero {
 namespace {
-
-std::vector<Index> to_vector(const Vector<Index>& values) {
-  return {values.data(), values.data() + values.size()};
-}
 
 // Row i is row places[i] of the columns of part parts[i]; y and weights are as the user gave them,
 // one per row.
@@ -59,17 +55,6 @@ auto residuals_of(const HeldOut& held_out, const Quadratic& design, const Vector
   return to_array(held_out.residuals(design, to_model(design, support, beta)));
 }
 
-// What one fold has found: where each model begins among the columns, its energy and its error.
-struct FoldModels {
-  std::vector<Index> begins{0}, support;
-  std::vector<double> beta;  // of the columns, for columns of unit norm
-  std::vector<double> energies;
-  std::vector<double> errors, along, square;  // HeldOut::Verdict
-  double next_gain = 0;      // of a frontier: what one more variable would gain in the largest
-  std::vector<double> lows;  // of SBR: the least lam that each is the solution at
-  double rounding = 0;       // what energies differ by through rounding
-};
-
 class PythonFolds {
  public:
   PythonFolds(const nb::list& designs, const nb::list& held_out, Parts* parts, bool sbr,
@@ -112,21 +97,12 @@ class PythonFolds {
     const auto judged = run_released(interrupt_, [&] { return folds_->judge(); });
     std::vector<FoldModels> out;
     for (const Folds::Judged& fold : judged) {
-      FoldModels models;
-      for (const Solution& model : fold.found.models) {
-        models.support.insert(models.support.end(), model.support.begin(), model.support.end());
-        models.beta.insert(models.beta.end(), model.beta.begin(), model.beta.end());
-        models.begins.push_back(static_cast<Index>(models.support.size()));
-        models.energies.push_back(model.energy());
-      }
+      FoldModels models(fold.found, fold.rounding);
       for (const HeldOut::Verdict& verdict : fold.verdicts) {
         models.errors.push_back(verdict.error);
         models.along.push_back(verdict.along);
         models.square.push_back(verdict.square);
       }
-      models.next_gain = fold.found.next_gain;
-      models.lows = fold.found.lows;
-      models.rounding = fold.rounding;
       out.push_back(std::move(models));
     }
     return out;
@@ -159,6 +135,11 @@ void bind_folds(nb::module_& m) {
       .def_prop_ro("errors", [](const FoldModels& f) { return to_array(f.errors); })
       .def_prop_ro("along", [](const FoldModels& f) { return to_array(f.along); })
       .def_prop_ro("square", [](const FoldModels& f) { return to_array(f.square); })
+      .def_prop_ro("predictors",
+                   [](const FoldModels& f) {
+                     const std::size_t models = f.energies.size();
+                     return to_array(f.predictors.data(), {models, f.predictors.size() / models});
+                   })
       .def_ro("next_gain", &FoldModels::next_gain)
       .def_prop_ro("lows", [](const FoldModels& f) { return to_array(f.lows); })
       .def_ro("rounding", &FoldModels::rounding);

@@ -7,6 +7,7 @@ NB_MODULE(_core, m) {
   ellzero::bind_columns(m);
   ellzero::bind_quadratic(m);
   ellzero::bind_engine(m);
+  ellzero::bind_likelihood(m);
   ellzero::bind_posterior(m);
   ellzero::bind_proof(m);
   ellzero::bind_folds(m);

@@ -106,6 +106,10 @@ class Engine {
   // What a driver knows of its own future, so that an engine can save work. Until restore():
   // nothing will be asked about units that are not members.
   virtual void ignore_outsiders() {}
+  // Whether walks through worse supports are worth their cost if they set out by a removal.
+  virtual bool walks_down() const { return true; }
+  // Until restore(): gains and costs need not be as sure as elsewhere; the energy is.
+  virtual void explore() {}
   // These units will be inserted sooner or later.
   virtual void prepare(const std::vector<Index>&) {}
   // Insertions that gain less than this are not to be expected.

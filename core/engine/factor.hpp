@@ -88,6 +88,13 @@ class Factor {
                       inverse_diagonal_.data());
   }
 
+  // Other products of the members with y; everything else stays.
+  void set_products(const std::vector<double>& b) {
+    b_ = b;
+    lower_times(m_.data(), capacity_, size(), b_.data(), z_.data());
+    update();
+  }
+
   // Removes the member at position r; `out` is the row that goes, with that member in it.
   void remove(Index r, FlipRow& out) {
     const Index last = size() - 1;

@@ -44,6 +44,7 @@ class LeastSquares final : public Engine {
         cache_(cache),
         ridge_(std::move(ridge)),
         fetch_(fetch),
+        yy_(quadratic.yy),
         scores_(quadratic.zy, wholes()) {}
   LeastSquares(const LeastSquares&) = delete;
   LeastSquares& operator=(const LeastSquares&) = delete;
@@ -56,11 +57,9 @@ class LeastSquares final : public Engine {
   Index size() const override { return static_cast<Index>(members_.size()); }
   const std::vector<Index>& members() const override { return members_; }
   bool contains(Index j) const override { return scores_.place(j) == Scores::Place::in; }
-  double energy() const override {
-    return std::max(0.0, 0.5 * (quadratic_.yy - factor_.explained()));
-  }
+  double energy() const override { return std::max(0.0, 0.5 * (yy_ - factor_.explained())); }
   double loss() const override { return energy() - ridge_energy(beta()); }
-  double rounding() const override { return Scores::kRounding * 0.5 * quadratic_.yy; }
+  double rounding() const override { return Scores::kRounding * 0.5 * yy_; }
 
   // In the order of members().
   const std::vector<double>& beta() const { return factor_.beta(); }
@@ -88,19 +87,12 @@ class LeastSquares final : public Engine {
   }
 
   void insertion_gains(double* gain) const override { scores_.insertion_gains(gain); }
-  Insertion best_insertion() const override {
-    return scores_.best_insertion(energy(), quadratic_.yy);
-  }
+  Insertion best_insertion() const override { return scores_.best_insertion(energy(), yy_); }
   double removal_cost(Index position) const override {
     return 0.5 * beta()[position] * beta()[position] / inverse_diagonal()[position];
   }
   Swap best_swap(const Limits& limits, const Context& context) const override {
-    std::vector<Index> movable;
-    for (Index r = 0; r < size(); ++r) {
-      if (!limits.is_forced(members_[r])) movable.push_back(r);
-    }
-    const double whole = 1 + *std::max_element(ridge_.begin(), ridge_.end());
-    return ellzero::best_swap(factor_, scores_, gram_, movable, whole, context);
+    return ellzero::best_swap(factor_, scores_, gram_, movable(limits), largest_whole(), context);
   }
   // What swapping the member at a position for each column would gain.
   void swap_gains(Index position, double* gain) const {
@@ -143,6 +135,30 @@ class LeastSquares final : public Engine {
   void prepare(const std::vector<Index>& columns) override { cache_.prepare(columns); }
   void expect_gains_above(double gain) override { expected_gain_ = gain; }
 
+  // Another response on the same columns: its products with them, and its square. Only solve() goes
+  // on with the old one.
+  void set_response(std::vector<double> zy, double yy) {
+    zy_ = std::move(zy);
+    yy_ = yy;
+    b_.resize(members_.size());
+    for (Index s = 0; s < size(); ++s) b_[s] = zy_[members_[s]];
+    factor_.set_products(b_);
+    scores_.set_products(gram_, factor_, zy_);
+  }
+  // G_{:,S} v, for v in the order of the members.
+  std::vector<double> gram_times(const std::vector<double>& v) const {
+    std::vector<double> out(columns());
+    combine(gram_.data(), v.data(), size(), 0, columns(), out.data());
+    return out;
+  }
+  // The swaps that lower the energy most, the best first, and such that raise it by no more than a
+  // share of what removing their member would.
+  std::vector<Swap> best_swaps(const Limits& limits, Index count, double share,
+                               const Context& context) const {
+    return ellzero::best_swaps(factor_, scores_, gram_, movable(limits), largest_whole(), count,
+                               share, context);
+  }
+
   // Another ridge, the same for all columns; everything is computed anew.
   void set_ridge(double ridge) {
     ridge_.assign(1, ridge);
@@ -167,16 +183,32 @@ class LeastSquares final : public Engine {
   struct Place : State {
     explicit Place(const LeastSquares& engine)
         : members(engine.members_),
+          zy(engine.zy_),
+          yy(engine.yy_),
           factor(engine.factor_),
           scores(engine.scores_),
           drift(engine.drift_),
           flips(engine.flips_) {}
     std::vector<Index> members;
+    std::vector<double> zy;
+    double yy;
     Factor factor;
     Scores scores;
     double drift;
     int flips;
   };
+
+  const std::vector<double>& zy() const { return zy_.empty() ? quadratic_.zy : zy_; }
+
+  // Positions of the members that may leave.
+  std::vector<Index> movable(const Limits& limits) const {
+    std::vector<Index> out;
+    for (Index r = 0; r < size(); ++r) {
+      if (!limits.is_forced(members_[r])) out.push_back(r);
+    }
+    return out;
+  }
+  double largest_whole() const { return 1 + *std::max_element(ridge_.begin(), ridge_.end()); }
 
   // d_i of the empty support. A dead column has none, ridge or not: it can't be inserted.
   double whole(Index i) const { return quadratic_.inverse_scale[i] > 0 ? 1 + ridge_of(i) : 0; }
@@ -190,7 +222,7 @@ class LeastSquares final : public Engine {
   double new_row(Index j, const double* gram, double least_pivot, FlipRow& out) {
     cross_.resize(members_.size());
     for (Index s = 0; s < size(); ++s) cross_[s] = gram[members_[s]];
-    return factor_.new_row(cross_.data(), whole(j), quadratic_.zy[j], least_pivot, out);
+    return factor_.new_row(cross_.data(), whole(j), zy()[j], least_pivot, out);
   }
 
   // With a batch, what all other columns see of a flip is put off.
@@ -220,13 +252,15 @@ class LeastSquares final : public Engine {
     constexpr double kInflation = 100, kUnexplained = 1e-3;
     double largest = 0;
     for (const double inflation : inverse_diagonal()) largest = std::max(largest, inflation);
-    return largest < kInflation && energy() > kUnexplained * 0.5 * quadratic_.yy;
+    return largest < kInflation && energy() > kUnexplained * 0.5 * yy_;
   }
 
   const Quadratic& quadratic_;
   const GramUser cache_;
   std::vector<double> ridge_;
   Fetch fetch_;
+  std::vector<double> zy_;  // of another response than the quadratic's; else empty
+  double yy_;
   std::vector<Index> members_;
   std::vector<const double*> gram_;  // Gram columns of the members
   Factor factor_;
@@ -240,7 +274,7 @@ class LeastSquares final : public Engine {
   FlipBatch batch_;
   std::vector<char> marked_;
   std::vector<Index> leaving_, entering_;
-  std::vector<double> cross_;
+  std::vector<double> cross_, b_;
 };
 
 inline bool LeastSquares::insert(Index j, double least_pivot, FlipBatch* batch) {
@@ -252,7 +286,7 @@ inline bool LeastSquares::insert(Index j, double least_pivot, FlipBatch* batch) 
     scores_.rule_out(j, least_pivot);
     return false;
   }
-  factor_.append(row_, quadratic_.zy[j]);
+  factor_.append(row_, zy()[j]);
   members_.push_back(j);
   gram_.push_back(gram);
   scores_.enter(j);
@@ -337,13 +371,13 @@ inline void LeastSquares::refresh() {
       cache_.release(members[s]);
       continue;
     }
-    factor_.append(row_, quadratic_.zy[members[s]]);
+    factor_.append(row_, zy()[members[s]]);
     members_.push_back(members[s]);
     gram_.push_back(gram[s]);
   }
   factor_.update();
   scores_.place_members(members_);
-  scores_.compute(gram_, factor_, quadratic_.zy, [&](Index i) { return whole(i); });
+  scores_.compute(gram_, factor_, zy(), [&](Index i) { return whole(i); });
   drift_ = 0;
   flips_ = 0;
   ignores_outsiders_ = false;
@@ -353,7 +387,7 @@ inline void LeastSquares::allow(Index j) {
   if (scores_.place(j) != Scores::Place::excluded) return;
   // c_j = b_j - G_jS beta and d_j by the products of the members with j
   std::vector<double> cross(size());
-  double c = quadratic_.zy[j];
+  double c = zy()[j];
   for (Index s = 0; s < size(); ++s) {
     cross[s] = gram_[s][j];
     c -= cross[s] * beta()[s];
@@ -378,6 +412,8 @@ inline void LeastSquares::hold(const std::vector<Index>& members) {
 inline void LeastSquares::restore(const State& state) {
   const Place& then = static_cast<const Place&>(state);
   hold(then.members);
+  zy_ = then.zy;
+  yy_ = then.yy;
   factor_ = then.factor;
   scores_ = then.scores;
   drift_ = then.drift;
@@ -410,7 +446,7 @@ inline bool LeastSquares::solve_at_once(Solution& solution) const {
 }
 
 inline Solution LeastSquares::solve(const Context& context) const {
-  Solution solution{members_, beta(), {}, 0, 0};
+  Solution solution{members_, beta(), {}, 0, 0, 0};
   double rss = std::numeric_limits<double>::quiet_NaN();
   if (!well_conditioned()) {
     std::vector<double> ridges;

@@ -92,6 +92,13 @@ class Scores {
     }
   }
 
+  // c alone anew, from other products with y.
+  void set_products(const std::vector<const double*>& gram, const Factor& factor,
+                    const std::vector<double>& zy) {
+    combine(gram.data(), factor.beta().data(), factor.size(), 0, columns(), c_.data());
+    for (Index i = 0; i < columns(); ++i) c_[i] = zy[i] - c_[i];
+  }
+
   // Half c_i^2 / d_i for every column; negative for those that can't be inserted.
   void insertion_gains(double* gain) const {
     insertion_scores(c_.data(), d_.data(), kSpan, columns(), gain);

@@ -12,8 +12,9 @@ struct Solution {
   std::vector<Index> support;        // sorted
   std::vector<double> beta;          // for columns of unit norm
   std::vector<double> removal_cost;  // by how much removing each would raise the energy
-  double rss = 0;                    // |y - Z_S beta|^2
+  double rss = 0;                    // |y - Z_S beta|^2, or twice the loss of another kind
   double ridge_energy = 0;           // 1/2 sum tau_i beta_i^2
+  double intercept = 0;              // of centred columns; that of least squares is the mean of y
 
   double energy() const { return 0.5 * rss + ridge_energy; }
   void set_energy(double energy) { rss = std::max(0.0, 2 * (energy - ridge_energy)); }

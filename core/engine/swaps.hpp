@@ -47,13 +47,16 @@ inline void swap_gains(const Factor& factor, const Scores& scores,
   for (Index i = 0; i < scores.columns(); ++i) gain[i] *= 0.5;
 }
 
-// The swap that lowers the energy most. `movable` are the positions that may leave; `whole` is the
-// largest G_ii + tau_i.
-inline Swap best_swap(const Factor& factor, const Scores& scores,
-                      const std::vector<const double*>& gram, const std::vector<Index>& movable,
-                      double whole, const Context& context) {
+// Looks at every swap of a movable member, by position, for a column that scores more than bar:
+// take(score, position, column), twice the gain, may raise the bar. `whole` is the largest G_ii +
+// tau_i; columns out of reach of a member of |rho| times `reach` are passed over.
+template <class Take>
+void search_swaps(const Factor& factor, const Scores& scores,
+                  const std::vector<const double*>& gram, const std::vector<Index>& movable,
+                  double whole, double reach, const double& bar, const Context& context,
+                  Take&& take) {
   const Index count = static_cast<Index>(movable.size()), k = factor.size();
-  if (count == 0) return {};
+  if (count == 0) return;
   double least_rho = std::numeric_limits<double>::infinity();
   for (const Index r : movable) {
     const double root = std::sqrt(factor.inverse_diagonal()[r]);
@@ -68,7 +71,6 @@ inline Swap best_swap(const Factor& factor, const Scores& scores,
     for (Index s = 0; s < k; ++s) a[m * k + s] = row[s] / root;
   }
 
-  Swap best;
   Index columns_in[kSwapColumns], filled = 0;
   double c[kSwapColumns], d[kSwapColumns], score[kSwapColumns];
   const auto try_gathered = [&] {
@@ -79,10 +81,10 @@ inline Swap best_swap(const Factor& factor, const Scores& scores,
     combine_gathered(gathered.data(), k, filled, a.data(), count, t.data());
     for (Index m = 0; m < count; ++m) {
       const double* t_m = t.data() + m * kSwapColumns;
-      if (!any_swap_above(best.gain, c, d, t_m, rho[m], Scores::kSpan, filled)) continue;
+      if (!any_swap_above(bar, c, d, t_m, rho[m], Scores::kSpan, filled)) continue;
       swap_scores(c, d, t_m, rho[m], Scores::kSpan, filled, score);
       for (Index i = 0; i < filled; ++i) {
-        if (score[i] > best.gain + kTie * best.gain) best = {movable[m], columns_in[i], score[i]};
+        if (score[i] > bar) take(score[i], movable[m], columns_in[i]);
       }
     }
     filled = 0;
@@ -90,7 +92,7 @@ inline Swap best_swap(const Factor& factor, const Scores& scores,
   unsigned char within[Scores::kChunk];
   for (Index begin = 0; begin < scores.columns(); begin += Scores::kChunk) {
     const Index length = std::min(scores.columns() - begin, Scores::kChunk);
-    swap_reach(scores.c().data() + begin, scores.d().data() + begin, whole, least_rho,
+    swap_reach(scores.c().data() + begin, scores.d().data() + begin, whole, reach * least_rho,
                Scores::kSpan, length, within);
     for (Index i = 0; i < length; ++i) {
       if (!within[i]) continue;
@@ -101,7 +103,43 @@ inline Swap best_swap(const Factor& factor, const Scores& scores,
     }
   }
   if (filled > 0) try_gathered();
+}
+
+// The swap that lowers the energy most, the first of equals. `movable` are the positions that may
+// leave; `whole` is the largest G_ii + tau_i.
+inline Swap best_swap(const Factor& factor, const Scores& scores,
+                      const std::vector<const double*>& gram, const std::vector<Index>& movable,
+                      double whole, const Context& context) {
+  Swap best;
+  search_swaps(factor, scores, gram, movable, whole, 1, best.gain, context,
+               [&](double score, Index position, Index column) {
+                 if (score > best.gain + kTie * best.gain) best = {position, column, score};
+               });
   best.gain *= 0.5;
+  return best;
+}
+
+// The best few, the best first: `count` of those that lose less than a share of rho_r^2, the least
+// of all members.
+inline std::vector<Swap> best_swaps(const Factor& factor, const Scores& scores,
+                                    const std::vector<const double*>& gram,
+                                    const std::vector<Index>& movable, double whole, Index count,
+                                    double share, const Context& context) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Index r : movable) {
+    least = std::min(least, factor.beta()[r] * factor.beta()[r] / factor.inverse_diagonal()[r]);
+  }
+  double bar = -share * least;
+  std::vector<Swap> best;
+  search_swaps(factor, scores, gram, movable, whole, 1 - share, bar, context,
+               [&](double score, Index position, Index column) {
+                 const auto better = [&](const Swap& other) { return score > other.gain; };
+                 best.insert(std::find_if(best.begin(), best.end(), better),
+                             {position, column, score});
+                 if (static_cast<Index>(best.size()) > count) best.pop_back();
+                 if (static_cast<Index>(best.size()) == count) bar = best.back().gain;
+               });
+  for (Swap& swap : best) swap.gain *= 0.5;
   return best;
 }
 

@@ -30,7 +30,7 @@
 #include <limits>
 #include <vector>
 
-#include "proof/dense.hpp"
+#include "base/dense.hpp"
 
 namespace ellzero {
 

@@ -21,7 +21,7 @@
 
 #include <vector>
 
-#include "proof/dense.hpp"
+#include "base/dense.hpp"
 
 namespace ellzero {
 

@@ -19,7 +19,7 @@ namespace ellzero {
 
 struct Fold {
   std::unique_ptr<Engine> engine;  // on the training rows
-  const Quadratic* quadratic;
+  const Quadratic* quadratic;      // of least squares; else null, and so are the rows held out
   const HeldOut* held_out;
 };
 
@@ -70,6 +70,13 @@ class Folds {
     }
   }
 
+  // What every fold has found, handed to take(fold, what, context) in threads.
+  template <class Take>
+  void collect(Take&& take) {
+    each(folds_.size(),
+         [&](Index f, const Context& context) { take(f, searches_[f]->found(context), context); });
+  }
+
   struct Judged {
     FoldSearch::Found found;
     std::vector<HeldOut::Verdict> verdicts;  // on the rows held out
@@ -78,8 +85,8 @@ class Folds {
   // What every fold has found, and how that does.
   std::vector<Judged> judge() {
     std::vector<Judged> out(folds_.size());
-    each(folds_.size(), [&](Index f, const Context& context) {
-      out[f].found = searches_[f]->found(context);
+    collect([&](Index f, FoldSearch::Found found, const Context& context) {
+      out[f].found = std::move(found);
       out[f].rounding = folds_[f].engine->rounding();
       out[f].verdicts =
           folds_[f].held_out->judge(*folds_[f].quadratic, out[f].found.models, context);

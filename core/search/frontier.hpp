@@ -221,6 +221,7 @@ class Frontier {
     // Walks set out from the table's own supports anyway.
     if (equals_table(home.size() + (up ? 1 : -1), start.energy)) return false;
     excursion.come_back();
+    engine_.explore();
     bool any = false, retraced = true;
     Step next = start;
     for (int step = 0; step <= kFurther; ++step) {
@@ -271,6 +272,7 @@ class Frontier {
       best.push_back({next - gains.begin(), energy - *next});
       *next = -1;
     }
+    if (!engine_.walks_down()) return best;
     std::vector<Step> removals;
     for (Index r = 0; r < engine_.size(); ++r) {
       const Index j = engine_.members()[r];

@@ -11,6 +11,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ellzero import datasets
     from ellzero._certificate import Certificate
+    from ellzero.likelihood import (
+        L0Classifier,
+        L0ClassifierCV,
+        L0PoissonRegressor,
+        L0PoissonRegressorCV,
+    )
     from ellzero.posterior import (
         BayesianBridgeRegressor,
         HorseshoeRegressor,
@@ -49,6 +55,10 @@ __all__ = [
     "Frontier",
     "FrontierModel",
     "HorseshoeRegressor",
+    "L0Classifier",
+    "L0ClassifierCV",
+    "L0PoissonRegressor",
+    "L0PoissonRegressorCV",
     "L0Regressor",
     "L0RegressorCV",
     "L0SegmentDenoiser",
@@ -71,7 +81,16 @@ __all__ = [
 
 # Where a name is found when it is first used: the command line must not wait for scikit-learn
 # where it does not need it.
-_MODULES = ("datasets", "paper", "posterior", "priors", "regression", "segmentation", "shrinkage")
+_MODULES = (
+    "datasets",
+    "likelihood",
+    "paper",
+    "posterior",
+    "priors",
+    "regression",
+    "segmentation",
+    "shrinkage",
+)
 _HOMES = {
     "BayesianBridgeRegressor": "posterior",
     "BernoulliGaussian": "priors",
@@ -80,6 +99,10 @@ _HOMES = {
     "Frontier": "regression",
     "FrontierModel": "regression",
     "HorseshoeRegressor": "posterior",
+    "L0Classifier": "likelihood",
+    "L0ClassifierCV": "likelihood",
+    "L0PoissonRegressor": "likelihood",
+    "L0PoissonRegressorCV": "likelihood",
     "L0Regressor": "regression",
     "L0RegressorCV": "regression",
     "L0SegmentDenoiser": "segmentation",

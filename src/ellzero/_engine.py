@@ -93,7 +93,7 @@ def _whole_strides(X: NDArray[np.floating]) -> NDArray[np.floating]:
 
 def make_engine(
     design: _core.Quadratic, ridge: float | NDArray[np.float64], threads: int
-) -> _core.Engine:
+) -> _core.LeastSquares:
     """Put an engine on a design: ``ridge`` is one number, or one per column."""
     per_column = np.array(ridge, dtype=np.float64, ndmin=1)
-    return _core.Engine(design, per_column, threads)
+    return _core.LeastSquares(design, per_column, threads)

@@ -10,15 +10,23 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.special import expit, log_expit
 from sklearn import get_config
 from sklearn.base import (
     BaseEstimator,
+    ClassifierMixin,
     OneToOneFeatureMixin,
     RegressorMixin,
     TransformerMixin,
 )
 from sklearn.feature_selection import SelectorMixin
-from sklearn.model_selection import KFold, RepeatedKFold, check_cv
+from sklearn.model_selection import (
+    KFold,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    check_cv,
+)
 from sklearn.utils._metadata_requests import _routing_enabled
 from sklearn.utils._param_validation import (
     Interval,
@@ -26,14 +34,18 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
 )
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 __all__ = [
     "UNUSED",
     "Interval",
     "RowTransformer",
+    "SelectingClassifier",
+    "SelectingModel",
     "SelectingRegressor",
     "StrOptions",
+    "check_classifier_input",
     "check_fit_input",
     "check_parameters",
     "check_table",
@@ -194,34 +206,81 @@ def _check_data(
         y_numeric=True,
     )
     y = np.ascontiguousarray(y, dtype=np.float64)
-    if sample_weight is not None:
-        sample_weight = _check_sample_weight(
-            _read_numbers("sample_weight", sample_weight),
-            X,
-            dtype=np.float64,
-            ensure_non_negative=True,
+    return X, y, _check_weight(X, sample_weight)
+
+
+def _check_weight(X: Any, sample_weight: Any) -> NDArray[np.float64] | None:
+    if sample_weight is None:
+        return None
+    sample_weight = _check_sample_weight(
+        _read_numbers("sample_weight", sample_weight),
+        X,
+        dtype=np.float64,
+        ensure_non_negative=True,
+    )
+    if not sample_weight.any():
+        raise ValueError("sample_weight must not be zero for every row.")
+    with np.errstate(over="ignore"):
+        total = sample_weight.sum()
+    if not np.isfinite(total):
+        raise ValueError("sample_weight is too large to be summed; rescale it.")
+    return np.ascontiguousarray(sample_weight)
+
+
+def check_classifier_input(
+    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any
+) -> tuple[Any, NDArray[np.float64], NDArray[np.float64] | None]:
+    """Check the parameters and what the ``fit`` of a classifier of two classes was given.
+
+    Sets ``classes_``; y comes back as ones where a row is of the second of them, else zeros.
+    """
+    constraints = estimator._parameter_constraints
+    values = {name: getattr(estimator, name) for name in constraints}
+    check_parameters(type(estimator).__name__, constraints, **values)
+    if y is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
+            "is None."
         )
-        if not sample_weight.any():
-            raise ValueError("sample_weight must not be zero for every row.")
-        with np.errstate(over="ignore"):
-            total = sample_weight.sum()
-        if not np.isfinite(total):
-            raise ValueError("sample_weight is too large to be summed; rescale it.")
-        sample_weight = np.ascontiguousarray(sample_weight)
-    return X, y, sample_weight
+    X, y = validate_table(
+        estimator, X, y, accept_sparse="csc", dtype=[np.float64, np.float32], multi_output=False
+    )
+    check_classification_targets(y)
+    kind = type_of_target(y, input_name="y", raise_unknown=True)
+    if kind != "binary":
+        raise ValueError(
+            f"Only binary classification is supported. The type of the target is {kind}."
+        )
+    estimator.classes_, codes = np.unique(y, return_inverse=True)
+    if len(estimator.classes_) < 2:
+        raise ValueError(
+            f"y must hold two classes, but all rows are of one class, {estimator.classes_[0]!r}."
+        )
+    return X, codes.reshape(-1).astype(np.float64), _check_weight(X, sample_weight)
 
 
-def make_splitter(cv: Any, random_state: Any, n_repeats: int = 1) -> Any:
+def make_splitter(
+    cv: Any, random_state: Any, n_repeats: int = 1, classes: NDArray[np.float64] | None = None
+) -> Any:
     """Return a splitter: for a number, that many shuffled folds, ``n_repeats`` times over.
 
-    The first folds are those of one repeat.
+    The first folds are those of one repeat. Folds of classes, zeros and ones, have about the same
+    share of each; there are no more of them than rows of the rarer class.
     """
     cv = 10 if cv is None else cv
+    stratified = classes is not None
+    if classes is not None and isinstance(cv, Integral):
+        rarer = int(min(classes.sum(), len(classes) - classes.sum()))
+        if rarer < 2:
+            raise ValueError("y must hold two rows of each class at least, to be cross-validated.")
+        cv = min(int(cv), rarer)
     if not isinstance(cv, Integral):
-        return check_cv(cv)
+        return check_cv(cv, classes, classifier=stratified)
     if n_repeats == 1:
-        return KFold(cv, shuffle=True, random_state=random_state)
-    return RepeatedKFold(n_splits=cv, n_repeats=n_repeats, random_state=random_state)
+        kind = StratifiedKFold if stratified else KFold
+        return kind(cv, shuffle=True, random_state=random_state)
+    repeated = RepeatedStratifiedKFold if stratified else RepeatedKFold
+    return repeated(n_splits=cv, n_repeats=n_repeats, random_state=random_state)
 
 
 def splitter_routing(estimator: BaseEstimator, splitter: Any) -> MetadataRouter:
@@ -287,31 +346,21 @@ def unchanged_on_error(estimator: BaseEstimator) -> Iterator[None]:
 
 
 # scikit-learn has no types, so mypy takes its classes for Any.
-class SelectingRegressor(SelectorMixin, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class SelectingModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     """A linear model that is also a feature selector.
 
     Subclasses set ``coef_``, ``intercept_`` and ``support_``.
     """
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
-        """Predict the response.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n, p)
-            Rows to predict for, in the units and with the columns of ``fit``.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Predictions in the units of y.
-        """
+    def _predictor(self, X: Any) -> NDArray[np.float64]:
+        """Return the linear predictor of some rows."""
         check_is_fitted(self)
         X = validate_table(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )
-        chosen = X[:, self.support_]
-        return np.asarray(chosen @ self.coef_[self.support_] + self.intercept_, dtype=np.float64)
+        coefficients = np.ravel(self.coef_)[self.support_]
+        intercept = float(np.ravel(self.intercept_)[0])
+        return np.asarray(X[:, self.support_] @ coefficients + intercept, dtype=np.float64)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
@@ -347,6 +396,100 @@ class SelectingRegressor(SelectorMixin, RegressorMixin, BaseEstimator):  # type:
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        return tags
+
+
+class SelectingRegressor(RegressorMixin, SelectingModel):  # type: ignore[misc]
+    """A linear model of a response that is also a feature selector."""
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Predict the response.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, p)
+            Rows to predict for, in the units and with the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Predictions in the units of y.
+        """
+        return self._predictor(X)
+
+
+class SelectingClassifier(ClassifierMixin, SelectingModel):  # type: ignore[misc]
+    """A linear model of the log-odds of the second of two classes, also a feature selector.
+
+    Subclasses set ``classes_``.
+    """
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return the log-odds of the second class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, p)
+            Rows to predict for, in the units and with the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Positive where ``classes_[1]`` is predicted.
+        """
+        return self._predictor(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the likelier class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, p)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Of ``classes_``.
+        """
+        second = self.decision_function(X) > 0
+        return np.asarray(self.classes_[second.astype(np.intp)])
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, p)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+            In the order of ``classes_``.
+        """
+        log_odds = self.decision_function(X)
+        return np.column_stack([expit(-log_odds), expit(log_odds)])
+
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Return the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, p)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+            In the order of ``classes_``; never minus infinity.
+        """
+        log_odds = self.decision_function(X)
+        return np.column_stack([log_expit(-log_odds), log_expit(log_odds)])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
         return tags
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["DependentColumnWarning", "MixingWarning"]
+__all__ = ["DependentColumnWarning", "MixingWarning", "SeparationWarning"]
 
 
 class DependentColumnWarning(UserWarning):
@@ -52,4 +52,26 @@ class MixingWarning(ConvergenceWarning):  # type: ignore[misc]
     def __str__(self) -> str:
         return (
             f"{self.estimator} has not mixed: {self.problem}; more n_warmup and n_draws may help."
+        )
+
+
+class SeparationWarning(ConvergenceWarning):  # type: ignore[misc]
+    """Some columns tell classes apart without error, and nothing keeps coefficients finite.
+
+    Parameters
+    ----------
+    columns : list of str
+        Their names.
+    """
+
+    def __init__(self, columns: list[str]) -> None:
+        super().__init__(columns)
+        self.columns = columns
+
+    def __str__(self) -> str:
+        shown = ", ".join(map(repr, self.columns[:5]))
+        more = f" and {len(self.columns) - 5} more" if len(self.columns) > 5 else ""
+        return (
+            f"columns {shown}{more} separate the classes, at least of some rows: without a ridge "
+            "their coefficients are where the search has left off, on the way to infinity."
         )

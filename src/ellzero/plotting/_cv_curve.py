@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-if TYPE_CHECKING:
-    from ellzero.regression import L0RegressorCV
-
 __all__ = ["draw_cv_curve"]
 
 _RULES = (("min", "least", "--"), ("1se", "one standard error", ":"))
 
 
-def draw_cv_curve(model: L0RegressorCV, *, ax: Axes | None) -> Axes:
-    """Draw what :meth:`ellzero.L0RegressorCV.plot` describes."""
+def draw_cv_curve(
+    model: Any, *, ax: Axes | None, error: str = "mean squared error on rows held out"
+) -> Axes:
+    """Draw what :meth:`ellzero.L0RegressorCV.plot` describes, of any cross-validated selection."""
     if ax is not None and not isinstance(ax, Axes):
         raise TypeError(f"ax must be a matplotlib Axes; got {type(ax).__name__}.")
     if ax is None:
@@ -27,12 +26,12 @@ def draw_cv_curve(model: L0RegressorCV, *, ax: Axes | None) -> Axes:
         _draw_ridges(model, ax)
     else:
         _draw_one(model, ax)
-    ax.set_ylabel("mean squared error on rows held out")
+    ax.set_ylabel(error)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
 
-def _draw_one(model: L0RegressorCV, ax: Axes) -> None:
+def _draw_one(model: Any, ax: Axes) -> None:
     """Draw the error against the price."""
     results = model.cv_results_
     low, error, se = results["lam_low"], results["mean_error"], results["se_error"]
@@ -61,7 +60,7 @@ def _draw_one(model: L0RegressorCV, ax: Axes) -> None:
     ax.legend(frameon=False)
 
 
-def _draw_ridges(model: L0RegressorCV, ax: Axes) -> None:
+def _draw_ridges(model: Any, ax: Axes) -> None:
     """Draw the error against the number of variables, a line for each ridge.
 
     Prices at different ridges can't be compared: the more is shrunk the less a variable gains.

@@ -1,4 +1,4 @@
-"""Information criteria for a support of size k out of p, with residual sum of squares RSS."""
+"""Information criteria for a support of size k out of p."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from ellzero.regression._losses import Loss
+
 __all__ = ["CRITERIA", "information_criterion", "trusted_size"]
 
 _Floats = NDArray[np.float64]
 
 
-def _bic(size: _Floats, n: float, p: int, n_forced: int) -> _Floats:
+def _bic(size: _Floats, n: float, p: int, n_forced: int, spare: _Floats) -> _Floats:
     return size * math.log(n)
 
 
-def _ebic(size: _Floats, n: float, p: int, n_forced: int) -> _Floats:
+def _ebic(size: _Floats, n: float, p: int, n_forced: int, spare: _Floats) -> _Floats:
     chosen, choices = size - n_forced, p - n_forced
     # C(p, k) falls again beyond p / 2, but no larger model is cheaper for that.
     fewer = np.minimum(chosen, choices // 2)
     log_choices = gammaln(choices + 1) - gammaln(fewer + 1) - gammaln(choices - fewer + 1)
     price = chosen * math.log(n) + 2 * log_choices
     # What is estimated, with the intercept and the variance, against the rows that are left for it
-    estimated = size + 2
-    spare = n - estimated
-    ratio = np.divide(estimated, spare, out=np.full_like(size, np.inf), where=spare > 0)
+    ratio = np.divide(size + 2, spare, out=np.full_like(size, np.inf), where=spare > 0)
     scarcity = np.where(chosen > 0, 1 + 2 * ratio**3, 1.0)
     total: _Floats = n_forced * math.log(n) + scarcity * price
     return total
 
 
-def _ric(size: _Floats, n: float, p: int, n_forced: int) -> _Floats:
+def _ric(size: _Floats, n: float, p: int, n_forced: int, spare: _Floats) -> _Floats:
     return size * (2 * math.log(p))
 
 
-CRITERIA: dict[str, Callable[[_Floats, float, int, int], _Floats]] = {
+CRITERIA: dict[str, Callable[[_Floats, float, int, int, _Floats], _Floats]] = {
     "bic": _bic,
     "ebic": _ebic,
     "ric": _ric,
@@ -52,6 +52,8 @@ def information_criterion(
     p: int,
     total: float,
     n_forced: int,
+    loss: Loss = Loss.SQUARED,
+    evidence: float | None = None,
 ) -> _Floats:
     """Return ``n log(RSS / n)`` plus the price of ``size`` variables; the least is the best.
 
@@ -62,7 +64,15 @@ def information_criterion(
     An RSS that is down to rounding of ``total``, the sum of squares of y, says nothing but that y
     is fitted exactly. For EBIC, whose price keeps it from having nearly as many variables as rows,
     such fits are all equally good, so the smallest is the best; BIC and RIC are infinite there.
+
+    Of a likelihood ``rss`` is twice its negative logarithm, and takes the place of the first term;
+    ``evidence``, how many rows count, takes that of n in r.
     """
+    sizes = size.astype(np.float64)
+    spare = (evidence if loss.is_likelihood and evidence is not None else n) - (sizes + 2)
+    price = CRITERIA[name](sizes, n, p, n_forced, spare)
+    if loss.is_likelihood:
+        return rss + price
     rounding = 1e-13 * total
     if not total > 0:
         fits = np.zeros(rss.shape)
@@ -72,7 +82,7 @@ def information_criterion(
         fits = np.full(rss.shape, np.inf)
         sound = rss > rounding
         fits[sound] = n * np.log(rss[sound] / n)
-    return fits + CRITERIA[name](size.astype(np.float64), n, p, n_forced)
+    return fits + price
 
 
 def trusted_size(n: float, p: int) -> int:

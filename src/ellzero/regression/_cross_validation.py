@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ellzero._certificate import Certificate
 from ellzero._engine import make_engine, thread_count
 from ellzero.regression._cv_curve import Curve, FoldPath, Glance, glance_at, make_curve
-from ellzero.regression._fold_paths import FoldSearch
-from ellzero.regression._folds import Folds, LearnedFolds, SharedFolds
+from ellzero.regression._fold_paths import AnyFolds, FoldSearch
+from ellzero.regression._folds import SharedFolds
 from ellzero.regression._growth import GrowingFrontier
 from ellzero.regression._problem import Problem, largest_size
 from ellzero.regression._searches import search_at, settle_at
@@ -107,20 +107,20 @@ class CrossValidation(NamedTuple):
     # best is chosen cautiously.
     rescales: bool = False
 
-    def choose(self, folds: Folds | Sequence[Folds]) -> Choice:
+    def choose(self, folds: AnyFolds | Sequence[AnyFolds]) -> Choice:
         """Compute the curve of every ridge, and choose by each rule.
 
         Of several folds, each a repeat on the same rows, the curve is the mean. Ridges that are far
         behind after the first are not repeated, nor chosen.
         """
-        repeats = [folds] if isinstance(folds, (SharedFolds, LearnedFolds)) else folds
-        whole = repeats[0].whole
+        one = hasattr(folds, "batches")
+        repeats = cast(Sequence[AnyFolds], [folds] if one else folds)
         found = self._search(repeats)
         nothing = [_errors_of_nothing(paths) for paths in found[0].paths]
         curves = [
             make_curve(
                 ridge.paths,
-                1e-12 * whole.yy / whole.weight,
+                1e-12 * repeats[0].error_scale,
                 most=ridge.most,
                 cautious=self.rescales,
                 nothing=nothing,
@@ -161,7 +161,7 @@ class CrossValidation(NamedTuple):
             for rule, (i, place) in (("min", best), ("1se", simple))
         }
 
-    def _search(self, repeats: Sequence[Folds]) -> list[_Ridge]:
+    def _search(self, repeats: Sequence[AnyFolds]) -> list[_Ridge]:
         """Search every repeat for every ridge, one repeat after the other.
 
         For each ridge all come to the same size: the largest that one of them asks for.
@@ -197,7 +197,7 @@ class CrossValidation(NamedTuple):
                 del searches
         return found
 
-    def _open(self, folds: Folds, ridges: list[_Ridge]) -> list[FoldSearch]:
+    def _open(self, folds: AnyFolds, ridges: list[_Ridge]) -> list[FoldSearch]:
         """Return a search for every ridge, each the neighbour of the next."""
         searches: list[FoldSearch] = []
         for ridge in ridges:
@@ -214,7 +214,7 @@ class CrossValidation(NamedTuple):
             searches.append(search)
         return searches
 
-    def _grow(self, searches: list[FoldSearch], folds: Folds, ridges: list[_Ridge]) -> None:
+    def _grow(self, searches: list[FoldSearch], folds: AnyFolds, ridges: list[_Ridge]) -> None:
         """Search one repeat until the error of every ridge has long been rising.
 
         Ridges that are behind another are not carried on.

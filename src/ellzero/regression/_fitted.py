@@ -37,7 +37,7 @@ class FittedSelection(SelectingRegressor):
         coefficients = beta * solution.inverse_scale
         self.coef_ = np.zeros(self.n_features_in_)
         self.coef_[support] = coefficients
-        self.intercept_ = design.mean_y - float(solution.mean @ coefficients)
+        self.intercept_ = solution.intercept - float(solution.mean @ coefficients)
         self.support_ = support
         self.lam_ = lam
         n_priced = np.count_nonzero(~np.isin(support, forced)) if forced.size else support.size

@@ -3,16 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero.regression._cv_curve import FoldPath
-from ellzero.regression._folds import Fold, Folds
 from ellzero.regression._hull import Hull
 
-__all__ = ["FoldSearch"]
+__all__ = ["AnyFolds", "FoldSearch"]
+
+_Core = Any  # _core.Folds or _core.LikelihoodFolds: searches of all folds
+
+
+class AnyFolds(Protocol):
+    """What cross-validation asks of folds, whatever their loss."""
+
+    @property
+    def whole(self) -> _core.Quadratic:
+        """The quadratic of all rows."""
+
+    @property
+    def least_weight(self) -> float:
+        """The least weight of rows that a fold trains on."""
+
+    @property
+    def footprint(self) -> float:
+        """The bytes that a search on them keeps, roughly."""
+
+    @property
+    def error_scale(self) -> float:
+        """What errors are a share of."""
+
+    def batches(self) -> list[Callable[[], list[Any]]]:
+        """Return what makes the folds, those together that are searched together."""
+
+    def open(self, batch: list[Any], *how: Any) -> _Core:
+        """Return the searches of some folds."""
 
 
 class FoldSearch:
@@ -28,7 +56,7 @@ class FoldSearch:
 
     def __init__(
         self,
-        folds: Folds,
+        folds: AnyFolds,
         solver: str,
         ridge: float,
         forced: NDArray[np.int64],
@@ -41,27 +69,18 @@ class FoldSearch:
         self._workers, self._threads = workers, threads
         self._batches = folds.batches()
         # Folds that are all in memory go on from where they are, others begin anew.
-        self._kept: tuple[list[Fold], _core.Folds] | None = None
-        self._neighbour: _core.Folds | None = None
+        self._kept: tuple[list[Any], _Core] | None = None
+        self._neighbour: _Core | None = None
         if neighbour is not None and neighbour._kept is not None:
             batch, self._neighbour = neighbour._kept
             self._kept = self._open(batch)
         elif len(self._batches) == 1:
             self._kept = self._open(self._batches[0]())
 
-    def _open(self, batch: list[Fold]) -> tuple[list[Fold], _core.Folds]:
-        parts = self._folds.parts
+    def _open(self, batch: list[Any]) -> tuple[list[Any], _Core]:
         workers = max(1, min(self._workers, len(batch)))
-        core = _core.Folds(
-            [fold.design for fold in batch],
-            [fold.held_out for fold in batch],
-            None if parts is None else parts.core,
-            self.solver == "sbr",
-            self._ridge,
-            self._forced,
-            workers,
-            self._threads if parts is not None else max(1, self._threads // workers),
-        )
+        sbr = self.solver == "sbr"
+        core = self._folds.open(batch, sbr, self._ridge, self._forced, workers, self._threads)
         return batch, core
 
     def paths(self, max_size: int, progress: Callable[[int], None] | None) -> list[FoldPath]:
@@ -79,16 +98,22 @@ class FoldSearch:
             self.models += found
         return paths
 
-    def _path(self, fold: Fold, models: _core.FoldModels) -> FoldPath:
-        design, weight = fold.design, fold.held_out.weight
+    def _path(self, fold: Any, models: _core.FoldModels) -> FoldPath:
         sizes = np.diff(models.begins)
-        per_fold = self._folds.whole.weight / design.weight
+        per_fold = self._folds.whole.weight / fold.trained
+        errors, along, square = fold.verdicts(models)
         if self.solver == "sbr":
             lows = models.lows * per_fold
-            verdicts = models.errors, models.along, models.square
-            return FoldPath(lows[:-1], float(lows[-1]), sizes, *verdicts, weight)
+            return FoldPath(lows[:-1], float(lows[-1]), sizes, errors, along, square, fold.tested)
         next_energy = float(models.energies[-1]) - models.next_gain
         hull = Hull(int(sizes[0]), models.energies, next_energy, models.rounding)
         place = hull.sizes - sizes[0]
-        verdicts = models.errors[place], models.along[place], models.square[place]
-        return FoldPath(hull.lambdas * per_fold, hull.end * per_fold, hull.sizes, *verdicts, weight)
+        return FoldPath(
+            hull.lambdas * per_fold,
+            hull.end * per_fold,
+            hull.sizes,
+            errors[place],
+            along[place],
+            square[place],
+            fold.tested,
+        )

@@ -27,6 +27,7 @@ __all__ = [
 ]
 
 _Integers = NDArray[np.int64]
+_Floats = NDArray[np.float64]
 _Splits = list[tuple[_Integers, _Integers]]
 # More parts than this and adding them up costs more than passes over X of the folds' own.
 _MOST_PARTS = 32
@@ -91,6 +92,42 @@ class Fold(NamedTuple):
     design: _core.Quadratic
     held_out: _core.HeldOut
 
+    @property
+    def trained(self) -> float:
+        """The weight of the rows that are fitted on."""
+        return self.design.weight
+
+    @property
+    def tested(self) -> float:
+        """The weight of the rows that it is judged by."""
+        return self.held_out.weight
+
+    def verdicts(self, models: _core.FoldModels) -> tuple[_Floats, _Floats, _Floats]:
+        """Return the errors of models on the latter, and how they change if fits are rescaled."""
+        return models.errors, models.along, models.square
+
+
+def open_search(
+    parts: _Parts | None,
+    batch: list[Fold],
+    sbr: bool,
+    ridge: float,
+    forced: _Integers,
+    workers: int,
+    threads: int,
+) -> _core.Folds:
+    """Return the searches of some folds, in so many threads, with so many for passes over X."""
+    return _core.Folds(
+        [fold.design for fold in batch],
+        [fold.held_out for fold in batch],
+        None if parts is None else parts.core,
+        sbr,
+        ridge,
+        forced,
+        workers,
+        threads if parts is not None else max(1, threads // workers),
+    )
+
 
 class Turn(NamedTuple):
     """A fold whose turn it is."""
@@ -129,6 +166,15 @@ class SharedFolds(NamedTuple):
     folds: list[Fold | None]  # one per split
     parts: _Parts | None  # what their designs are pools of
     whole: _core.Quadratic
+
+    @property
+    def error_scale(self) -> float:
+        """What errors are a share of: the variance of y."""
+        return self.whole.yy / self.whole.weight
+
+    def open(self, batch: list[Fold], *how: Any) -> _core.Folds:
+        """Return the searches of some folds: see `open_search`."""
+        return open_search(self.parts, batch, *how)
 
     @property
     def usable(self) -> list[Fold]:
@@ -225,6 +271,15 @@ class LearnedFolds:
             raise ValueError("No fold has rows of positive weight both to train and to test on.")
         self._counted = counted
         self.least_weight = min(float(counted[train].sum()) for train, _ in self._splits)
+
+    @property
+    def error_scale(self) -> float:
+        """What errors are a share of: the variance of y."""
+        return self.whole.yy / self.whole.weight
+
+    def open(self, batch: list[Fold], *how: Any) -> _core.Folds:
+        """Return the searches of some folds: see `open_search`."""
+        return open_search(None, batch, *how)
 
     @property
     def footprint(self) -> float:

@@ -20,6 +20,7 @@ from ellzero.regression._criteria import CRITERIA, information_criterion
 from ellzero.regression._frontier_model import FrontierModel
 from ellzero.regression._growth import GrowingFrontier
 from ellzero.regression._hull import middle
+from ellzero.regression._losses import Loss
 from ellzero.regression._neighbours import best_swaps, neighbouring_models
 from ellzero.regression._problem import to_float
 from ellzero.regression._removal import correlations, lost_of, r2_at
@@ -87,15 +88,17 @@ class Frontier:
         self._lock = threading.RLock()
         self.rescaling = rescaling
         self._growing: GrowingFrontier | None = growing
-        design = growing.problem.design
-        self._n, self._yy, self._n_columns = design.weight, design.yy, design.columns
-        self._mean_y, self.feature_names = design.mean_y, growing.problem.names
+        problem = growing.problem
+        self._n, self._n_columns = problem.design.weight, problem.design.columns
+        self._total, self.feature_names = problem.total, problem.names
+        self.loss, self._evidence = problem.loss.value, problem.evidence
         self._read()
 
     def _read(self) -> None:
         growing = self._with_data()
         solutions = growing.solutions()
-        self._solutions = solutions.rescaled(self.rescaling, self._yy)
+        self._solutions = solutions.rescaled(self.rescaling, self._total)
+        self._refitted: set[int] = set()  # models whose costs of removal are exact
         places = range(len(solutions.rss))
         self.supports = [solutions.support[solutions.part(place)] for place in places]
         self.sizes = np.diff(solutions.begins)
@@ -204,17 +207,32 @@ class Frontier:
         support, beta = solutions.support[part], solutions.beta[part]
         coef = np.zeros(self._n_columns)
         coef[support] = beta * solutions.inverse_scale[part]
+        scale = Loss(self.loss).scale_of(self._total, self._n)
         return FrontierModel(
             support=support,
             names=[column_name(j, self.feature_names) for j in support],
             coef=coef,
-            intercept=self._mean_y - float(solutions.mean[part] @ coef[support]),
+            intercept=float(solutions.intercept[place] - solutions.mean[part] @ coef[support]),
             energy=float(self.energies[place]),
             rss=float(solutions.rss[place]),
-            standardised=beta / math.sqrt(self._yy) if self._yy > 0 else np.zeros_like(beta),
-            removal_cost=solutions.removal_cost[part],
+            standardised=beta / scale if scale > 0 else np.zeros_like(beta),
+            removal_cost=self._removal_cost(place),
             interval=self._hull.interval(int(self.sizes[place])),
         )
+
+    def _removal_cost(self, place: int) -> NDArray[np.float64]:
+        """Return what removing each variable costs; of a likelihood, refitted while there are data.
+
+        Refits are not made for every size, since most are never asked for.
+        """
+        part = self._solutions.part(place)
+        if self.loss != "squared" and place not in self._refitted and self._growing is not None:
+            self._growing.problem.engine.start_at(self.supports[place])
+            self._refitted.add(place)
+            self._solutions.removal_cost[part] = (
+                self._growing.problem.engine.solution().removal_cost
+            )
+        return self._solutions.removal_cost[part].copy()
 
     def _size_at(self, lam: float) -> int:
         if not isinstance(lam, Real) or not lam >= 0:
@@ -266,8 +284,10 @@ class Frontier:
             self.sizes,
             self._n,
             self._n_columns,
-            self._yy,
+            self._total,
             int(self.sizes[0]),
+            Loss(self.loss),
+            self._evidence,
         )
 
     @_one_at_a_time
@@ -397,6 +417,8 @@ class Frontier:
         report: Callable[[str], None] | None,
     ) -> Certificate:
         growing = self._with_data()
+        if self.loss != "squared":
+            raise ValueError(f"certify is for the squared loss; this frontier has {self.loss!r}.")
         if lam is not None:
             growing.cover(lam, self._n_columns)
             self._read()
@@ -531,7 +553,7 @@ class Frontier:
     def _r2_lost(self, model: FrontierModel) -> NDArray[np.float64]:
         """Return by how much R2 falls without each variable of one of the models."""
         lost = lost_of(self._with_data().problem, model.support, self.rescaling)
-        return 2 * model.removal_cost / (self._yy or 1.0) if lost is None else lost
+        return 2 * model.removal_cost / (self._total or 1.0) if lost is None else lost
 
     @_one_at_a_time
     def to_frame(self) -> pd.DataFrame:
@@ -555,12 +577,13 @@ class Frontier:
         """
         import pandas as pd  # here, so that `import ellzero` does not wait for it
 
+        explained = "r2" if self.loss == "squared" else "d2"
         intervals = [self._hull.interval(int(size)) or (math.nan, math.nan) for size in self.sizes]
-        total = self._yy if self._yy > 0 else 1.0
+        total = self._total if self._total > 0 else 1.0
         table = pd.DataFrame(
             {
                 "energy": self.energies,
-                "r2": 1 - self._solutions.rss / total if self._yy > 0 else 0.0,
+                explained: 1 - self._solutions.rss / total if self._total > 0 else 0.0,
                 "lam_low": [low for low, _ in intervals],
                 "lam_high": [high for _, high in intervals],
                 **({name: self.criterion(name) for name in CRITERIA} if self._n >= 1 else {}),

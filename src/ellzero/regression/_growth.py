@@ -29,6 +29,7 @@ class Solutions(NamedTuple):
     mean: NDArray[np.float64]
     rss: NDArray[np.float64]  # one per model
     ridge_energy: NDArray[np.float64]  # one per model
+    intercept: NDArray[np.float64]  # one per model, of centred columns
 
     def part(self, place: int) -> slice:
         """Where the model is in the arrays of columns."""

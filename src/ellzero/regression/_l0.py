@@ -14,11 +14,11 @@ from ellzero._columns import resolve_columns
 from ellzero._progress import progress_printer
 from ellzero._sklearn import Interval, StrOptions, check_fit_input
 from ellzero.proof._certify import line_printer
-from ellzero.regression._criteria import CRITERIA, trusted_size
+from ellzero.regression._criteria import CRITERIA
 from ellzero.regression._fitted import FittedSelection
-from ellzero.regression._problem import DEFAULT_MAX_SIZE, largest_size, make_problem, to_float
+from ellzero.regression._problem import largest_size, make_problem, to_float
 from ellzero.regression._removal import lost_of
-from ellzero.regression._searches import Effort, search_at, search_path, search_size
+from ellzero.regression._searches import Effort, check_size, search_for
 
 __all__ = ["L0Regressor"]
 
@@ -219,7 +219,7 @@ class L0Regressor(FittedSelection):
         start = resolve_columns("start", self.start, n_columns, names)
         self._check_start(start)
         if self.size is not None:
-            self._check_size(int(self.size), forced.size, n_columns)
+            check_size(self.lam, int(self.size), self.solver, self.max_size, forced.size, n_columns)
         fixed = np.concatenate([forced, start])
         largest_size(self.max_size, fixed, n_columns)  # or an error, before any work
 
@@ -238,18 +238,7 @@ class L0Regressor(FittedSelection):
             report = line_printer("L0Regressor", self.verbose)
             limit = to_float("time_limit", self.time_limit)
             effort = Effort(to_float("gap", self.gap), limit, report)
-        if self.size is not None:
-            search = search_size(problem, int(self.size), effort)
-        elif isinstance(self.lam, str):
-            trusted = min(trusted_size(problem.design.weight, n_columns), DEFAULT_MAX_SIZE)
-            max_size = largest_size(self.max_size, fixed, n_columns, trusted)
-            search = search_path(problem, self.solver, self.lam, max_size, effort)
-        else:
-            max_size = largest_size(self.max_size, fixed, n_columns)
-            if start.size:
-                problem.engine.move_to(np.concatenate([forced, np.setdiff1d(start, forced)]))
-            lam = to_float("lam", self.lam)
-            search = search_at(problem, self.solver, lam, max_size, effort)
+        search = search_for(problem, self.lam, self.size, self.solver, self.max_size, start, effort)
         priced = self.size is None and not math.isnan(search.lam)
         solution = problem.engine.solution()
         lost = lost_of(problem, solution.support)
@@ -267,15 +256,3 @@ class L0Regressor(FittedSelection):
             raise ValueError(
                 f"start needs a number for lam: the path of lam={self.lam!r} has its own start."
             )
-
-    def _check_size(self, size: int, n_forced: int, n_columns: int) -> None:
-        if not isinstance(self.lam, str) or self.lam != "ebic":
-            raise ValueError("size and lam exclude each other: leave lam at its default.")
-        if self.solver == "sbr":
-            raise ValueError('size needs solver="frontier": SBR passes over sizes.')
-        if size < n_forced:
-            raise ValueError(f"size={size}, but always_include names {n_forced} columns.")
-        if size > n_columns:
-            raise ValueError(f"size={size}, but X has {n_columns} columns.")
-        if self.max_size is not None and size > self.max_size:
-            raise ValueError(f"size={size} is more than max_size={self.max_size}.")

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["L0RegressorCV"]
+__all__ = ["L0RegressorCV", "count_repeats"]
 
 
 class L0RegressorCV(FittedSelection):
@@ -258,7 +258,7 @@ class L0RegressorCV(FittedSelection):
         largest_size(self.max_size, forced, X.shape[1])  # or an error, before any work
         chosen = isinstance(self.ridge, str)
         ridges = list(CV_RIDGES) if chosen else sorted(set(check_ridges(self.ridge)))
-        n_repeats = _count_repeats(self.n_repeats, self.cv)
+        n_repeats = count_repeats(self.n_repeats, self.cv)
         splitter = make_splitter(self.cv, self.random_state, n_repeats)
         routed = routed_to_splitter(self, sample_weight, groups)
         splits = make_splits(splitter, X, y, **routed)
@@ -354,7 +354,7 @@ class L0RegressorCV(FittedSelection):
         return draw_cv_curve(self, ax=ax)
 
 
-def _count_repeats(n_repeats: int | None, cv: Any) -> int:
+def count_repeats(n_repeats: int | None, cv: Any) -> int:
     """Return how often the folds are repeated: a splitter's, or a list's, are taken as they are."""
     if cv is None or isinstance(cv, Integral):
         return DEFAULT_REPEATS if n_repeats is None else n_repeats

@@ -12,16 +12,25 @@ from numpy.typing import NDArray
 from ellzero._columns import resolve_columns
 from ellzero._engine import make_design, thread_count
 from ellzero._progress import progress_printer
-from ellzero._sklearn import Interval, check_parameters, check_table
+from ellzero._sklearn import Interval, StrOptions, check_parameters, check_table
 from ellzero.regression._frontier import Frontier
 from ellzero.regression._growth import GrowingFrontier
-from ellzero.regression._problem import check_ridges, largest_size, make_problem_on
+from ellzero.regression._losses import LOSSES, Loss, check_response, default_ridge
+from ellzero.regression._problem import (
+    Problem,
+    check_ridges,
+    largest_size,
+    make_likelihood,
+    make_problem_on,
+)
+from ellzero.regression._separation import warn_of_separation
 
 __all__ = ["l0_frontier"]
 
 _CONSTRAINTS: dict[str, list[Any]] = {
+    "loss": [StrOptions(set(LOSSES))],
     "max_size": [Interval(Integral, 0, None, closed="left"), None],
-    "ridge": [Interval(Real, 0, None, closed="left"), "array-like"],
+    "ridge": [Interval(Real, 0, None, closed="left"), "array-like", None],
     "swaps": ["boolean"],
     "always_include": ["array-like", str, set, None],
     "fit_intercept": ["boolean"],
@@ -34,8 +43,9 @@ def l0_frontier(
     X: Any,
     y: Any,
     *,
+    loss: str = ...,
     max_size: int | None = ...,
-    ridge: float = ...,
+    ridge: float | None = ...,
     swaps: bool = ...,
     always_include: Any = ...,
     sample_weight: Any = ...,
@@ -47,6 +57,7 @@ def l0_frontier(
     X: Any,
     y: Any,
     *,
+    loss: str = ...,
     max_size: int | None = ...,
     ridge: Sequence[float] | NDArray[np.float64],
     swaps: bool = ...,
@@ -59,8 +70,9 @@ def l0_frontier(
     X: Any,
     y: Any,
     *,
+    loss: str = "squared",
     max_size: int | None = None,
-    ridge: Any = 0.0,
+    ridge: Any = None,
     swaps: bool = True,
     always_include: Any = None,
     sample_weight: Any = None,
@@ -75,7 +87,9 @@ def l0_frontier(
               + \tfrac12\, \mathrm{ridge}\, \|b\|^2
 
     with y and the columns of X centred if there is an intercept, and the columns scaled to unit l2
-    norm (which matters to ``ridge`` only). It is a search, not a proof: it ends where no insertion,
+    norm (which matters to ``ridge`` only). With another ``loss`` a negative log-likelihood, summed
+    over rows and with an intercept that pays nothing, takes the place of half the residual sum of
+    squares. It is a search, not a proof: it ends where no insertion,
     removal or swap of a variable, in any of the supports found, improves any of them. The sizes on
     the lower convex hull of the f_k are the solutions of the problem with a price ``lam`` on every
     variable, each in an interval of ``lam`` that is known exactly.
@@ -86,13 +100,21 @@ def l0_frontier(
         The columns to choose from. It must not change while the frontier is in use: growing and
         ``neighbours`` read it again.
     y : array-like of shape (n,)
-        The response.
+        The response: numbers; zeros and ones for the logistic loss; counts or rates, not negative,
+        for the Poisson loss.
+    loss : {"squared", "logistic", "poisson"}, default="squared"
+        What a model loses: half the residual sum of squares, or the negative log-likelihood of
+        zeros and ones, or of counts with a log link (less that of a perfect fit, so that it counts
+        from 0). See :class:`ellzero.L0Classifier` and :class:`ellzero.L0PoissonRegressor`.
     max_size : int, default=None
         The largest size. None means 40 variables beyond those of ``always_include``, or the rank
         of X if that is less. See :meth:`Frontier.grow`.
-    ridge : float or sequence of floats, default=0.0
-        Ridge penalty, for columns of unit norm. Several are searched one after the other from the
-        same products of columns, each helped by what the one before has found.
+    ridge : float or sequence of floats, default=None
+        Ridge penalty, for columns of unit norm. None means none for the squared loss and, for a
+        likelihood, ``1 / (100 n)``, that of a slab with a standard deviation of 10 in log-odds (or
+        logs of a rate) per standard deviation of a column: it is hardly felt unless classes are
+        separated, and then it keeps coefficients finite. Several are searched one after the other
+        from the same products of columns, each helped by what the one before has found.
     swaps : bool, default=True
         Whether to try swaps. Without them it is faster and ends in worse models.
     always_include : sequence of names, integers, or mask, default=None
@@ -134,6 +156,7 @@ def l0_frontier(
     check_parameters(
         "l0_frontier",
         _CONSTRAINTS,
+        loss=loss,
         max_size=max_size,
         ridge=ridge,
         swaps=swaps,
@@ -145,17 +168,41 @@ def l0_frontier(
     forced = resolve_columns("always_include", always_include, X.shape[1], names)
     largest = largest_size(max_size, forced, X.shape[1])
     threads = thread_count()
-    design = make_design(X, y, sample_weight, fit_intercept, threads)
+    kind = Loss(loss)
     progress = progress_printer("l0_frontier", verbose)
+
+    if kind.is_likelihood:
+        check_response(kind, y, sample_weight)
+        likelihood = make_likelihood(X, y, sample_weight, kind, fit_intercept=fit_intercept)
+        weight = likelihood.design.weight
+
+        def problem_at(value: float) -> Problem:
+            return likelihood.problem(
+                value,
+                forced,
+                names,
+                progress,
+                threads,
+                caller="l0_frontier",
+                intercept=fit_intercept,
+            )
+    else:
+        design = make_design(X, y, sample_weight, fit_intercept, threads)
+        weight = design.weight
+
+        def problem_at(value: float) -> Problem:
+            problem = make_problem_on(design, value, forced, names, progress, threads, 4)
+            return problem._replace(intercept=fit_intercept)
+
     found: dict[float, GrowingFrontier] = {}
     neighbour = None
-    ridges = check_ridges(ridge)
+    ridges = [default_ridge(kind, weight)] if ridge is None else check_ridges(ridge)
     for value in sorted(set(ridges)):
-        problem = make_problem_on(design, value, forced, names, progress, threads)
-        problem = problem._replace(intercept=fit_intercept)
-        found[value] = GrowingFrontier(problem, swaps)
+        found[value] = GrowingFrontier(problem_at(value), swaps)
         found[value].grow(largest, neighbour)
         neighbour = found[value]
-    if isinstance(ridge, Real):
+    if kind.is_likelihood and 0 in found:
+        warn_of_separation(found[0.0])
+    if ridge is None or isinstance(ridge, Real):
         return Frontier(found[ridges[0]])
     return [Frontier(found[value]) for value in ridges]

@@ -12,14 +12,18 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero._columns import column_name
-from ellzero._engine import make_design, make_engine, thread_count
+from ellzero._engine import make_columns, make_design, make_design_on, make_engine, thread_count
 from ellzero._warnings import DependentColumnWarning
+from ellzero.regression._criteria import information_criterion
+from ellzero.regression._losses import Loss, evidence_of
 
 __all__ = [
     "DEFAULT_MAX_SIZE",
+    "Likelihood",
     "Problem",
     "check_ridges",
     "largest_size",
+    "make_likelihood",
     "make_problem",
     "make_problem_on",
     "to_float",
@@ -38,6 +42,11 @@ class Problem(NamedTuple):
     progress: Callable[[int], None] | None
     ridge: float
     intercept: bool = True
+    loss: Loss = Loss.SQUARED
+    # Of a likelihood: twice the loss without variables, but for forced ones, and how many rows tell
+    deviance: float = 0.0
+    evidence: float = 0.0
+    caller: str = "L0Regressor"  # for messages
 
     @property
     def forced_mask(self) -> NDArray[np.bool_] | None:
@@ -47,6 +56,27 @@ class Problem(NamedTuple):
         mask = np.zeros(self.design.columns, dtype=bool)
         mask[self.forced] = True
         return mask
+
+    @property
+    def total(self) -> float:
+        """Twice the loss without variables: for least squares the sum of squares of y."""
+        return self.deviance if self.loss.is_likelihood else self.design.yy
+
+    def criterion(
+        self, name: str, rss: Any, size: NDArray[np.int64], n_forced: int
+    ) -> NDArray[np.float64]:
+        """Return an information criterion of models of some sizes, with twice their loss."""
+        return information_criterion(
+            name,
+            np.asarray(rss, dtype=np.float64),
+            size,
+            self.design.weight,
+            self.design.columns,
+            self.total,
+            n_forced,
+            self.loss,
+            self.evidence if self.loss.is_likelihood else None,
+        )
 
     @property
     def least_gain(self) -> float:
@@ -76,6 +106,59 @@ def make_problem(
     return problem._replace(intercept=fit_intercept)
 
 
+class Likelihood(NamedTuple):
+    """A checked response of a likelihood on the rows of X, whatever their weights."""
+
+    rows: _core.Rows
+    design: _core.Quadratic
+    y: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    loss: Loss
+
+    def problem(
+        self,
+        ridge: float,
+        forced: NDArray[np.int64],
+        names: Any,
+        progress: Callable[[int], None] | None,
+        threads: int,
+        *,
+        caller: str,
+        intercept: bool = True,
+        weight: NDArray[np.float64] | None = None,
+    ) -> Problem:
+        """Put an engine on the rows, which may have other weights, and insert the forced columns.
+
+        A warning about these is made out to the caller's caller.
+        """
+        weight = self.weight if weight is None else weight
+        engine = _core.Likelihood(self.rows, weight, ridge, threads)
+        _insert_forced(engine, forced, names, 4)
+        problem = Problem(engine, self.design, forced, names, progress, ridge, intercept, self.loss)
+        return problem._replace(
+            deviance=2 * engine.null_energy,
+            evidence=evidence_of(self.loss, self.y, weight),
+            caller=caller,
+        )
+
+
+def make_likelihood(
+    X: Any,
+    y: NDArray[np.float64],
+    sample_weight: NDArray[np.float64] | None,
+    loss: Loss,
+    *,
+    fit_intercept: bool,
+    offset: NDArray[np.float64] | None = None,
+) -> Likelihood:
+    """Put the likelihood of a checked response on checked data, dense or CSC."""
+    columns = make_columns(X)
+    design = make_design_on(columns, y, sample_weight, fit_intercept, thread_count())
+    rows = _core.make_rows(columns, design, loss.value, y, offset, fit_intercept)
+    weight = np.ones_like(y) if sample_weight is None else sample_weight
+    return Likelihood(rows, design, y, weight, loss)
+
+
 def make_problem_on(
     design: _core.Quadratic,
     ridge: float,
@@ -87,13 +170,20 @@ def make_problem_on(
 ) -> Problem:
     """Put an engine on a design and insert the forced columns."""
     engine = make_engine(design, ridge, threads)
-    if forced.size:
-        engine.move_to(forced)
-        left_out = np.setdiff1d(forced, engine.members)
-        if left_out.size:
-            column = column_name(left_out[0], names)
-            warnings.warn(DependentColumnWarning("always_include", column), stacklevel=stacklevel)
+    _insert_forced(engine, forced, names, stacklevel + 1)
     return Problem(engine, design, forced, names, progress, ridge)
+
+
+def _insert_forced(
+    engine: _core.Engine, forced: NDArray[np.int64], names: Any, stacklevel: int
+) -> None:
+    if not forced.size:
+        return
+    engine.move_to(forced)
+    left_out = np.setdiff1d(forced, engine.members)
+    if left_out.size:
+        column = column_name(left_out[0], names)
+        warnings.warn(DependentColumnWarning("always_include", column), stacklevel=stacklevel)
 
 
 def largest_size(

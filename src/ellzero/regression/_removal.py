@@ -45,8 +45,10 @@ def lost_without_each(gram: _Floats, with_y: _Floats, ridge: float, factor: floa
 def lost_of(problem: Problem, support: NDArray[np.int64], factor: float = 1.0) -> _Floats | None:
     """Return by how much R2 falls without each column of a support, at the problem's ridge.
 
-    None without a ridge: then that is what the energy rises by.
+    None without a ridge, then that is what the energy rises by, and for a likelihood.
     """
-    if not problem.ridge or not problem.design.yy > 0 or not support.size:
+    if not problem.ridge or problem.loss.is_likelihood:
+        return None
+    if not problem.design.yy > 0 or not support.size:
         return None
     return lost_without_each(*correlations(problem, support), problem.ridge, factor)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,21 @@ from ellzero import _core
 from ellzero._certificate import Certificate
 from ellzero._columns import column_name
 from ellzero.proof._certify import Certifier
-from ellzero.regression._criteria import information_criterion
+from ellzero.regression._criteria import trusted_size
 from ellzero.regression._growth import MARGIN, GrowingFrontier
 from ellzero.regression._hull import middle
-from ellzero.regression._problem import Problem
+from ellzero.regression._problem import DEFAULT_MAX_SIZE, Problem, largest_size, to_float
 
-__all__ = ["Effort", "Search", "search_at", "search_path", "search_size", "settle_at"]
+__all__ = [
+    "Effort",
+    "Search",
+    "check_size",
+    "search_at",
+    "search_for",
+    "search_path",
+    "search_size",
+    "settle_at",
+]
 
 
 class Search(NamedTuple):
@@ -42,6 +51,49 @@ class Effort(NamedTuple):
     def certifier(self, frontier: GrowingFrontier) -> Certifier:
         """Return what proves something about the models of a frontier."""
         return Certifier(frontier, gap=self.gap, time_limit=self.time_limit, report=self.report)
+
+
+def check_size(
+    lam: Any, size: int, solver: str, max_size: int | None, n_forced: int, n_columns: int
+) -> None:
+    """Raise if a size can't be asked for, by the parameters of an estimator."""
+    if not isinstance(lam, str) or lam != "ebic":
+        raise ValueError("size and lam exclude each other: leave lam at its default.")
+    if solver == "sbr":
+        raise ValueError('size needs solver="frontier": SBR passes over sizes.')
+    if size < n_forced:
+        raise ValueError(f"size={size}, but always_include names {n_forced} columns.")
+    if size > n_columns:
+        raise ValueError(f"size={size}, but X has {n_columns} columns.")
+    if max_size is not None and size > max_size:
+        raise ValueError(f"size={size} is more than max_size={max_size}.")
+
+
+def search_for(
+    problem: Problem,
+    lam: Any,
+    size: int | None,
+    solver: str,
+    max_size: int | None,
+    start: NDArray[np.int64] | None = None,
+    effort: Effort | None = None,
+) -> Search:
+    """Look for what an estimator was asked for: a size, a criterion's choice, or a price.
+
+    At a price SBR starts from ``start``, with the forced columns.
+    """
+    if size is not None:
+        return search_size(problem, int(size), effort)
+    p, forced = problem.design.columns, problem.forced
+    fixed = forced if start is None else np.concatenate([forced, start])
+    if isinstance(lam, str):
+        trusted = min(trusted_size(problem.design.weight, p), DEFAULT_MAX_SIZE)
+        most = largest_size(max_size, fixed, p, trusted)
+        return search_path(problem, solver, lam, most, effort)
+    if start is not None and start.size:
+        problem.engine.move_to(np.concatenate([forced, np.setdiff1d(start, forced)]))
+    most = largest_size(max_size, fixed, p)
+    return search_at(problem, solver, to_float("lam", lam), most, effort)
 
 
 def search_at(
@@ -98,7 +150,7 @@ def _held_back(
     """
     name = column_name(column, problem.names)
     certificate = Certificate.of_held_back_search(max_size, name, rise, gain)
-    return Search(lam, n_iter, certificate, _stopped(certificate), ConvergenceWarning)
+    return Search(lam, n_iter, certificate, _stopped(problem, certificate), ConvergenceWarning)
 
 
 def search_size(problem: Problem, size: int, effort: Effort | None = None) -> Search:
@@ -143,9 +195,7 @@ def search_path(
     n_forced = int(sizes[0])
 
     def value_of(rss: list[float], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
-        return information_criterion(
-            criterion, np.array(rss), sizes, design.weight, design.columns, design.yy, n_forced
-        )
+        return problem.criterion(criterion, rss, sizes, n_forced)
 
     values = value_of(path.rss, sizes)
     best = int(np.argmin(values))
@@ -163,7 +213,8 @@ def search_path(
         certificate = Certificate.of_held_back_criterion(max_size, criterion, largest=largest)
         if proof is not None:
             certificate = _with_price(proof, energy_bound, lam, n_priced).with_limit(max_size)
-        return Search(lam, path.n_iter, certificate, _stopped(certificate), ConvergenceWarning)
+        warning = _stopped(problem, certificate)
+        return Search(lam, path.n_iter, certificate, warning, ConvergenceWarning)
     if interval is None or path.refuted[best]:
         lam, certificate = math.nan, _certify_size(problem, off_hull=True)
     else:
@@ -171,7 +222,7 @@ def search_path(
     if proof is not None:
         certificate = _with_price(proof, energy_bound, lam, n_priced)
     certificate = certificate.with_least_criterion(criterion, path.models)
-    warning = _small_rss(criterion, values, sizes, best, design.weight) if design.yy > 0 else ""
+    warning = _small_rss(criterion, values, sizes, best, design.weight) if problem.total > 0 else ""
     return Search(lam, path.n_iter, certificate, warning)
 
 
@@ -203,8 +254,8 @@ def _left_aside(problem: Problem) -> float | None:
     return _core.SPAN if some_aside else None
 
 
-def _stopped(certificate: Certificate) -> str:
-    return f"L0Regressor {certificate}; a larger max_size may give a better model."
+def _stopped(problem: Problem, certificate: Certificate) -> str:
+    return f"{problem.caller} {certificate}; a larger max_size may give a better model."
 
 
 class _Path(NamedTuple):

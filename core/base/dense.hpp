@@ -1,4 +1,4 @@
-// Small dense symmetric matrices, row by row, rows `stride` apart: what bounds are computed with.
+// Small dense symmetric matrices, row by row, rows `stride` apart.
 //
 // Everything works on the upper triangle in runs along rows, several pivots at a time: no BLAS, and
 // the same operations in the same order whatever the threads.

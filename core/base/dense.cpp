@@ -1,4 +1,4 @@
-#include "proof/dense.hpp"
+#include "base/dense.hpp"
 
 #include <algorithm>
 #include <cmath>

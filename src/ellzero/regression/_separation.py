@@ -1,0 +1,44 @@
+"""Classes that some columns tell apart without error: likelihoods have no maximum there."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from ellzero import _core
+from ellzero._columns import column_name
+from ellzero._warnings import SeparationWarning
+from ellzero.regression._growth import GrowingFrontier
+from ellzero.regression._problem import Problem
+
+__all__ = ["is_separated", "warn_of_separation", "warn_where_it_stands"]
+
+# Where a fit runs off, some row has a log-odds beyond this, and the likelihood is so flat that the
+# standard error of a coefficient, in log-odds per standard deviation of its column, is beyond that.
+_FAR, _FLAT = 12.0, 100.0
+
+
+def is_separated(problem: Problem) -> bool:
+    """Whether the fit where the engine stands runs off to infinity, for want of a ridge."""
+    engine = problem.engine
+    if not isinstance(engine, _core.Likelihood) or problem.ridge or not engine.members.size:
+        return False
+    flat = engine.largest_error > _FLAT * np.sqrt(problem.design.weight)
+    return bool(flat and engine.largest_predictor > _FAR)
+
+
+def warn_where_it_stands(problem: Problem, stacklevel: int) -> None:
+    """Warn if that is so, and name the columns."""
+    if is_separated(problem):
+        names = [column_name(int(j), problem.names) for j in problem.engine.members]
+        warnings.warn(SeparationWarning(names), stacklevel=stacklevel)
+
+
+def warn_of_separation(frontier: GrowingFrontier) -> None:
+    """Warn, on behalf of the caller's caller, of the smallest model for which that is so."""
+    for size in range(frontier.first, frontier.last + 1):
+        frontier.visit(size)
+        if is_separated(frontier.problem):
+            warn_where_it_stands(frontier.problem, 4)
+            return
