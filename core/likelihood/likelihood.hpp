@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -40,6 +41,7 @@ class Likelihood final : public Engine {
     null_intercept_ = intercept();
     null_energy_ = energy();
     const double omega = std::max(mean_curvature(), std::numeric_limits<double>::min());
+    null_omega_ = omega;
     model_ = std::make_unique<LeastSquares>(rows.quadratic(),
                                             GramUser(rows.quadratic().cache(), context),
                                             std::vector<double>{ridge / omega});
@@ -129,6 +131,7 @@ class Likelihood final : public Engine {
         leaving.push_back(r);
       }
     }
+    if (entering.empty() && leaving.empty()) return;
     const Start start = start_with(entering, leaving);
     model_->move_to(target);
     settle(start, target);
@@ -180,6 +183,10 @@ class Likelihood final : public Engine {
   Index more() const { return size() < 3 ? 4 : 1; }
   // What is left to gain is less than so many times what a step promises.
   static constexpr double kReach = 2;
+  // Columns are weighed for steps of the logarithm of the mean curvature, of this length.
+  static constexpr double kWeighedFor = 0.3;
+  // Insertions that promise less than the best has kept, even so many times, are not tried.
+  static constexpr double kSurprise = 1.5;
   // A trial ends when less than this share of what it has changed is left.
   static constexpr double kSettled = 1e-5, kNearlySettled = 1e-3;
   static constexpr Index kGlance = 64;
@@ -301,6 +308,7 @@ class Likelihood final : public Engine {
 
   // Puts the quadratic that ranks moves to the fit.
   void look() const;
+  void weigh_columns() const;
   std::shared_ptr<const std::vector<double>> glance() const;
   // The columns that the quadratic ranks first, to be inserted.
   std::vector<Index> promising(Index count) const;
@@ -339,6 +347,10 @@ class Likelihood final : public Engine {
   mutable bool looked_ = false, inserted_ = false;
   bool explores_ = false;
   mutable double omega_ = 0;
+  double null_omega_ = 0;
+  // Of columns under the curvature at some fit, by its mean; and those for where it stands, or null
+  mutable std::map<long, std::vector<double>> weighed_;
+  mutable const std::vector<double>* squares_ = nullptr;
   mutable Insertion insertion_;
   mutable std::vector<Removal> removals_;  // by position
   mutable FitMemory memory_;
@@ -406,6 +418,7 @@ inline void Likelihood::look() const {
     }
   }
   omega_ = std::max(mean_curvature(), std::numeric_limits<double>::min());
+  if (!explores_) weigh_columns();
   const std::vector<double> beta(point_.b.begin() + first(), point_.b.end());
   std::vector<double> zy = model_->gram_times(beta);
   for (Index i = 0; i < units(); ++i) zy[i] += (*descents)[i] / omega_;
@@ -418,6 +431,21 @@ inline void Likelihood::look() const {
   }
   model_->set_response(std::move(zy), 2 * energy() / omega_ + explained);
   looked_ = true;
+}
+
+// Where the curvature is far from even, columns have most of theirs in different rows: then their
+// own sums of squares under it, less what the mean would make them, are part of the ranking. They
+// change slowly with the fit: those of about the same mean curvature are taken for the same.
+inline void Likelihood::weigh_columns() const {
+  const long step = std::lround(std::log(omega_ / null_omega_) / kWeighedFor);
+  squares_ = nullptr;
+  if (step == 0) return;
+  std::vector<double>& squares = weighed_[step];
+  if (squares.empty()) {
+    squares = rows_.squares(point_.curvature, context_);
+    for (double& square : squares) square /= omega_;
+  }
+  squares_ = &squares;
 }
 
 // The descents of the columns that the quadratic ranks first; of the others, what it says itself.
@@ -472,6 +500,9 @@ inline Likelihood::Close Likelihood::look_closely(const std::vector<Index>& colu
 inline std::vector<Index> Likelihood::promising(Index count) const {
   std::vector<double> gains(units());
   model_->insertion_gains(gains.data());
+  if (squares_) {
+    for (Index i = 0; i < units(); ++i) gains[i] /= std::max((*squares_)[i], 1e-6);
+  }
   std::vector<Index> order;
   for (Index i = 0; i < units(); ++i) {
     if (gains[i] >= 0) order.push_back(i);
@@ -499,6 +530,7 @@ inline Insertion Likelihood::best_insertion() const {
       insertion_ = {j, *next, false};
       break;
     }
+    if (*next * kSurprise < insertion_.gain) break;
     *next = -1;
     const Trial trial = attempt({j}, {}, bar);
     if (!(trial.energy < bar)) continue;
@@ -516,6 +548,9 @@ inline Swap Likelihood::best_swap(const Limits& limits, const Context& context) 
     if (std::find(columns.begin(), columns.end(), swap.unit) == columns.end()) {
       columns.push_back(swap.unit);
     }
+  }
+  for (const Index j : promising(kConsidered)) {
+    if (std::find(columns.begin(), columns.end(), j) == columns.end()) columns.push_back(j);
   }
   std::vector<Swap> swaps;
   for (const Swap& swap : look_closely(columns).swaps) {

@@ -65,6 +65,20 @@ class Rows {
     return made;
   }
 
+  // Of every column of Z, the sum of squares under some weights, centred if there is an intercept.
+  std::vector<double> squares(const std::vector<double>& weights, const Context& context) const {
+    std::vector<double> out(columns(), 0.0);
+    const Response response(y_.data(), weights.data(), rows(), ones_ != nullptr);
+    columns_.take_moments(
+        response,
+        [&](Index j, const ScaledMoments& scaled) {
+          const double norm = std::ldexp(std::sqrt(scaled.moments.xx), scaled.exponent);
+          out[j] = norm * quadratic_.inverse_scale[j] * norm * quadratic_.inverse_scale[j];
+        },
+        context);
+    return out;
+  }
+
   // out = Z'v
   void products(const double* v, double* out, const Context& context) const {
     const Standardisation unweighted{quadratic_.mean.data(), quadratic_.inverse_scale.data(),

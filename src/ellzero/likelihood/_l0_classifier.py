@@ -29,13 +29,12 @@ def weigh_classes(
     """
     if class_weight is None:
         return None if weight is None else np.asarray(weight)
-    rows = np.ones_like(y) if weight is None else weight
-    factors: NDArray[np.float64]
+    rows: NDArray[np.float64] = np.ones_like(y) if weight is None else weight
     if isinstance(class_weight, str):  # balanced: both weigh as much as all rows' half
-        weights = np.array([rows @ (1 - y), rows @ y])
-        if not weights.all():
-            return np.asarray(rows)  # of which check_response has something to say
-        factors = np.asarray(0.5 * weights.sum() / weights)
+        totals = np.array([float(rows @ (1 - y)), float(rows @ y)])
+        if not totals.all():
+            return rows  # of which check_response has something to say
+        factors = 0.5 * float(totals.sum()) / totals
     else:
         unknown = [label for label in class_weight if label not in classes.tolist()]
         if unknown:
