@@ -41,6 +41,8 @@ class FittedLikelihood(SelectingModel):
 
     _loss: Loss
     _ratio: str  # what the exponential of a coefficient is called
+    coef_: Any
+    intercept_: Any
 
     def _make_likelihood(
         self, X: Any, y: NDArray[np.float64], sample_weight: Any, offset: Any = None
