@@ -173,7 +173,7 @@ class L0Classifier(LogisticSelection):
               + 2 \log \binom{p - f}{\min(k - f, \lfloor (p - f)/2 \rfloor)} \right],
               \qquad r = \frac{k + 2}{m - k - 2}
 
-    with m twice the weight of the rarer class: where it is rare, few rows tell, and the price of a
+    with m the weight of the rarer class: where few rows are of it, few tell, and the price of a
     variable rises. See :class:`ellzero.L0Regressor` for the rest.
 
     Examples

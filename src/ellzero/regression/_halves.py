@@ -14,12 +14,16 @@ from ellzero import _core
 from ellzero._columns import resolve_columns
 from ellzero._engine import thread_count
 from ellzero._progress import progress_printer
-from ellzero._sklearn import Interval, check_parameters, check_table
+from ellzero._sklearn import Interval, StrOptions, check_parameters, check_table
 from ellzero.regression._criteria import trusted_size
 from ellzero.regression._folds import Data, Subsets, make_subsets
+from ellzero.regression._losses import LOSSES, Loss, check_response, default_ridge
 from ellzero.regression._problem import (
     DEFAULT_MAX_SIZE,
+    Likelihood,
+    Problem,
     largest_size,
+    make_likelihood,
     make_problem_on,
     to_float,
 )
@@ -36,10 +40,13 @@ _BLOCKS = 16
 _PAIRS = 25
 # Gram columns of halves that are searched side by side take up to so many bytes.
 _SIDE_BY_SIDE = 5e8
+# Engines of likelihoods that are searched side by side
+_LIKELIHOODS = 20
 _CONSTRAINTS: dict[str, list[Any]] = {
+    "loss": [StrOptions(set(LOSSES))],
     "max_size": [Interval(Integral, 1, None, closed="left")],
     "n_pairs": [Interval(Integral, 1, None, closed="left")],
-    "ridge": [Interval(Real, 0, None, closed="left")],
+    "ridge": [Interval(Real, 0, None, closed="left"), None],
     "always_include": ["array-like", str, set, None],
     "fit_intercept": ["boolean"],
     "random_state": ["random_state"],
@@ -52,9 +59,10 @@ def stability(
     X: Any,
     y: Any,
     *,
+    loss: str = "squared",
     max_size: int = 20,
     n_pairs: int = 50,
-    ridge: float = 0.0,
+    ridge: float | None = None,
     always_include: Any = None,
     sample_weight: Any = None,
     groups: Any = None,
@@ -71,9 +79,9 @@ def stability(
     .. math:: \min_{|S| = k} \min_b \tfrac12 \|y - X_S b\|^2 + \tfrac12\, \mathrm{ridge}\, \|b\|^2
 
     with columns centred and scaled to unit norm within the half, as by ``l0_frontier(...,
-    swaps=False)``. What is counted are observed frequencies, not probabilities that a variable
-    matters: two variables that stand in for each other halve theirs, and half the rows find less
-    than all.
+    swaps=False)``; another ``loss`` takes the place of half the residual sum of squares. What is
+    counted are observed frequencies, not probabilities that a variable matters: two variables that
+    stand in for each other halve theirs, and half the rows find less than all.
 
     Parameters
     ----------
@@ -81,12 +89,15 @@ def stability(
         The columns to choose from.
     y : array-like of shape (n,)
         The response.
+    loss : {"squared", "logistic", "poisson"}, default="squared"
+        What a model loses: see :func:`ellzero.l0_frontier`.
     max_size : int, default=20
         The largest size, columns always included counted.
     n_pairs : int, default=50
         How many pairs of halves.
-    ridge : float, default=0.0
-        Ridge penalty, for columns of unit norm.
+    ridge : float, default=None
+        Ridge penalty, for columns of unit norm; None means the default of
+        :func:`ellzero.l0_frontier`.
     always_include : sequence of names, integers, or mask, default=None
         Columns that are in every support.
     sample_weight : array-like of shape (n,), default=None
@@ -111,7 +122,8 @@ def stability(
     -----
     The rows are shuffled into 16 blocks (fewer if there are fewer rows or groups), and each half is
     made of half of the blocks, drawn anew for every pair; after 25 pairs the rows are shuffled
-    anew. Every half is a random half of the rows, and one pass over X serves many.
+    anew. Every half is a random half of the rows, and one pass over X serves many. With the
+    logistic loss and without groups, every half has half of the rows of each class instead.
 
     Examples
     --------
@@ -133,6 +145,7 @@ def stability(
     check_parameters(
         "stability",
         _CONSTRAINTS,
+        loss=loss,
         max_size=max_size,
         n_pairs=n_pairs,
         ridge=ridge,
@@ -148,17 +161,28 @@ def stability(
     p = X.shape[1]
     forced = resolve_columns("always_include", always_include, p, names)
     largest = largest_size(int(max_size), forced, p)
-    price = to_float("ridge", ridge)
     rng = check_random_state(random_state)
     units = np.arange(len(y)) if groups is None else _number(groups, len(y))
     if units.max() < 1:
         raise ValueError(f"stability needs two {'rows' if groups is None else 'groups'} at least.")
+    progress = progress_printer("stability", verbose)
+    kind = Loss(loss)
+    if kind.is_likelihood:
+        check_response(kind, y, sample_weight)
+        likelihood = make_likelihood(X, y, sample_weight, kind, fit_intercept=fit_intercept)
+        default = default_ridge(kind, likelihood.design.weight)
+        price = default if ridge is None else to_float("ridge", ridge)
+        classes = y if groups is None and kind is Loss.LOGISTIC else np.zeros_like(y)
+        halves = _split_evenly(units, classes[: units.max() + 1], int(n_pairs), rng)
+        workers = effective_n_jobs(n_jobs)
+        models = _search_likelihood(likelihood, halves, largest, price, forced, workers, progress)
+        problem = likelihood.problem(price, forced, names, None, thread_count(), caller="stability")
+        return Stability(halves, models, forced, p, _chosen_size(problem), names)
+    price = 0.0 if ridge is None else to_float("ridge", ridge)
     if not isinstance(X, np.ndarray):
         X = X.tocsr()
     data = Data(X, y, sample_weight, fit_intercept, thread_count())
-    progress = progress_printer("stability", verbose)
-    halves: list[_Rows] = []
-    models: list[HalfModels] = []
+    halves, models = [], []
     size = -1
     for begin in range(0, int(n_pairs), _PAIRS):
         more = _make_halves(units, min(_PAIRS, int(n_pairs) - begin), rng)
@@ -168,7 +192,9 @@ def stability(
         models += _search(subsets, largest, price, forced, effective_n_jobs(n_jobs), progress)
         halves += more
         if size < 0:
-            size = _chosen_size(subsets.whole, price, forced, names)
+            whole = subsets.whole
+            problem = make_problem_on(whole, price, forced, names, None, thread_count(), 3)
+            size = _chosen_size(problem)
         del subsets  # a copy of X, before the next one is made
     return Stability(halves, models, forced, p, size, names)
 
@@ -232,11 +258,72 @@ def _search(
     return models
 
 
-def _chosen_size(whole: _core.Quadratic, ridge: float, forced: _Rows, names: Any) -> int:
+def _chosen_size(problem: Problem) -> int:
     """Return the size that EBIC chooses on all rows."""
-    if whole.weight < 1:
+    design, forced = problem.design, problem.forced
+    if design.weight < 1:
         return int(forced.size)
-    problem = make_problem_on(whole, ridge, forced, names, None, thread_count(), 4)
-    trusted = min(trusted_size(whole.weight, whole.columns), DEFAULT_MAX_SIZE)
-    search_path(problem, "frontier", "ebic", largest_size(None, forced, whole.columns, trusted))
+    trusted = min(trusted_size(design.weight, design.columns), DEFAULT_MAX_SIZE)
+    search_path(problem, "frontier", "ebic", largest_size(None, forced, design.columns, trusted))
     return int(problem.engine.members.size)
+
+
+def _split_evenly(
+    units: _Rows, classes: NDArray[np.float64], n_pairs: int, rng: Any
+) -> list[_Rows]:
+    """Cut the rows in two, time after time, with half of the units of each class on either side."""
+    halves = []
+    for _ in range(n_pairs):
+        inside = np.zeros(len(classes), dtype=bool)
+        spare = bool(rng.randint(2))
+        for label in np.unique(classes):
+            members = rng.permutation(np.flatnonzero(classes == label))
+            inside[members[: (len(members) + spare) // 2]] = True
+            spare = not spare if len(members) % 2 else spare
+        rows = inside[units]
+        halves += [np.flatnonzero(rows), np.flatnonzero(~rows)]
+    return halves
+
+
+def _search_likelihood(
+    likelihood: Likelihood,
+    halves: list[_Rows],
+    largest: int,
+    ridge: float,
+    forced: _Rows,
+    workers: int,
+    progress: Any,
+) -> list[HalfModels]:
+    """Return the models of every half."""
+    weights = []
+    for half in halves:
+        weight = np.zeros_like(likelihood.weight)
+        weight[half] = likelihood.weight[half]
+        counted = likelihood.y[weight > 0]
+        if not counted.size:
+            raise ValueError("sample_weight must not be zero for all rows of a half.")
+        if counted.max() == 0 or (
+            likelihood.loss is Loss.LOGISTIC and counted.min() == counted.max()
+        ):
+            raise ValueError("y must differ within every half of the rows: here it does not.")
+        weights.append(weight)
+    models = []
+    nothing = np.empty(0, dtype=np.int64)
+    for begin in range(0, len(halves), _LIKELIHOODS):
+        some = weights[begin : begin + _LIKELIHOODS]
+        threads = max(1, min(workers, len(some)))
+        folds = _core.LikelihoodFolds(
+            [likelihood.rows] * len(some),
+            some,
+            [nothing] * len(some),
+            False,
+            ridge,
+            forced,
+            threads,
+            max(1, thread_count() // threads),
+        )
+        folds.search(largest, progress)
+        models += [
+            HalfModels(found.begins, found.support, np.sign(found.beta)) for found in folds.judge()
+        ]
+    return models

@@ -71,5 +71,5 @@ def evidence_of(loss: Loss, y: _Floats, weight: _Floats | None) -> float:
     weight = np.ones_like(y) if weight is None else weight
     n, events = float(weight.sum()), float(weight @ y)
     if loss is Loss.LOGISTIC:
-        return 2 * min(events, n - events)
+        return min(events, n - events)
     return min(n, events) if loss is Loss.POISSON else n
