@@ -33,6 +33,21 @@ std::unique_ptr<Rows> make_rows(const Columns& columns, const Quadratic& quadrat
                                 std::move(offsets), intercept);
 }
 
+// Appends the predictors of some rows.
+void predict(const Rows& rows, const std::vector<Index>& which, const Solution& model,
+                    std::vector<double>& out) {
+  const std::size_t begin = out.size();
+  out.resize(begin + which.size(), model.intercept);
+  for (std::size_t s = 0; s < model.support.size(); ++s) {
+    const Rows::Column column = rows.column(model.support[s]);
+    for (std::size_t r = 0; r < which.size(); ++r) {
+      out[begin + r] += model.beta[s] * (*column)[which[r]];
+    }
+  }
+  if (!rows.offset()) return;
+  for (std::size_t r = 0; r < which.size(); ++r) out[begin + r] += rows.offset()[which[r]];
+}
+
 // The folds of a cross-validation: each has weights for the rows, zero for those it does not train
 // on, and rows that it is judged by.
 class LikelihoodFolds {
@@ -98,21 +113,6 @@ class LikelihoodFolds {
   }
 
  private:
-  // Appends the predictors of some rows.
-  static void predict(const Rows& rows, const std::vector<Index>& which, const Solution& model,
-                      std::vector<double>& out) {
-    const std::size_t begin = out.size();
-    out.resize(begin + which.size(), model.intercept);
-    for (std::size_t s = 0; s < model.support.size(); ++s) {
-      const Rows::Column column = rows.column(model.support[s]);
-      for (std::size_t r = 0; r < which.size(); ++r) {
-        out[begin + r] += model.beta[s] * (*column)[which[r]];
-      }
-    }
-    if (!rows.offset()) return;
-    for (std::size_t r = 0; r < which.size(); ++r) out[begin + r] += rows.offset()[which[r]];
-  }
-
   nb::list held_;  // kept alive
   std::vector<const Rows*> rows_;
   std::vector<std::vector<Index>> tests_;
@@ -124,7 +124,26 @@ class LikelihoodFolds {
 }  // namespace
 
 void bind_likelihood(nb::module_& m) {
-  nb::class_<Rows>(m, "Rows");
+  nb::class_<Rows>(m, "Rows").def(
+      "predict",
+      [](const Rows& rows, const Vector<Index>& support, const Vector<double>& beta,
+         double intercept, const Vector<Index>& which) {
+        require(support.size() == beta.size(), "as many coefficients as columns");
+        Solution model;
+        model.support = to_vector(support);
+        model.beta.assign(beta.data(), beta.data() + beta.size());
+        model.intercept = intercept;
+        for (const Index j : model.support) {
+          require(j >= 0 && j < rows.columns(), "no such column");
+        }
+        const std::vector<Index> places = to_vector(which);
+        for (const Index r : places) require(r >= 0 && r < rows.rows(), "no such row");
+        std::vector<double> out;
+        predict(rows, places, model, out);
+        return to_array(out);
+      },
+      nb::arg("support").noconvert(), nb::arg("beta").noconvert(), nb::arg("intercept"),
+      nb::arg("which").noconvert());
   m.def("make_rows", &make_rows, nb::arg("columns"), nb::arg("design"), nb::arg("loss"),
         nb::arg("y").noconvert(), nb::arg("offset").noconvert().none(), nb::arg("intercept"),
         nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>());

@@ -275,7 +275,10 @@ class LeastSquares(Engine):
     @property
     def c(self) -> _Floats: ...
 
-class Rows: ...
+class Rows:
+    def predict(
+        self, support: _Integers, beta: _Floats, intercept: float, which: _Integers
+    ) -> _Floats: ...
 
 def make_rows(
     columns: Columns,

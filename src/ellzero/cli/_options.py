@@ -150,6 +150,14 @@ def modelling_options(command: _Command) -> _Command:
     return _apply(
         [
             click.option(
+                "--family",
+                type=click.Choice(["auto", "gaussian", "binomial", "poisson"]),
+                default="auto",
+                show_default=True,
+                help="What the target is: numbers, by least squares; one of two values, by "
+                "logistic regression; counts. auto: two values are binomial, all else gaussian.",
+            ),
+            click.option(
                 "--criterion",
                 type=click.Choice(["ebic", "bic", "ric", "cv", "1se"]),
                 default="ebic",
@@ -167,7 +175,7 @@ def modelling_options(command: _Command) -> _Command:
                 "--ridge",
                 type=float,
                 help="Ridge penalty, for columns of unit norm.  [default: 0; chosen too with "
-                "--criterion cv or 1se]",
+                "--criterion cv or 1se; binomial and poisson: one that is hardly felt]",
             ),
             click.option(
                 "--folds",

@@ -75,6 +75,7 @@ def command(**values: Any) -> None:
         raise click.BadParameter("--expected-size must be a positive number.")
     counts = {"n_draws": values.pop("draws"), "n_chains": values.pop("chains")}
     values["criterion"] = "ebic"  # no folds: nothing is chosen
+    values["family"] = "gaussian"
     table, settings = load(console, values)
 
     from ellzero.selection import prepare

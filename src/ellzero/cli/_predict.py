@@ -43,7 +43,8 @@ def command(
 ) -> None:
     """Predict the rows of TABLE with MODEL, a file of ellzero select --save or posterior --save.
 
-    The predictions are CSV: a header and a line for each row. Those of a posterior are the average
+    The predictions are CSV: a header and a line for each row. Of a binary target they are
+    probabilities of its second value, which the header names. Those of a posterior are the average
     over all models; its intervals follow from the prior and from normal noise, and differ between
     rows. Intervals of a selected model reach equally far in every row: as far as rows that the
     choice had not seen were off.
@@ -80,10 +81,14 @@ def command(
         console.note(f"there were too few rows for intervals of level {interval:g}.")
     columns = [predicted, *(bounds or ())]
     header = "prediction" if interval is None else "prediction,lower,upper"
+    if linear.labels is not None:
+        header = _field(f"probability of {linear.labels[1]}")
     lines = [header, *(_line(row) for row in zip(*columns, strict=True))]
     write_output(output or Path("-"), "\n".join(lines) + "\n")
     truth = read.columns.get(linear.target)
-    if isinstance(truth, NumberColumn):
+    if linear.loss.is_likelihood:
+        _judge_likelihood(console, linear, truth, predicted)
+    elif isinstance(truth, NumberColumn):
         known = np.isfinite(truth.values) & np.isfinite(predicted)
         if known.any():
             # Halved, and divided by the largest: neither a difference nor a square overflows
@@ -94,6 +99,43 @@ def command(
                 f"the table has {linear.target!r} too: root mean squared error {error:.5g} on "
                 f"{int(known.sum()):,} rows."
             )
+
+
+def _judge_likelihood(console: Console, linear: Any, truth: Any, predicted: Any) -> None:
+    """Say how probabilities, or means of counts, do where the table has the target too."""
+    import numpy as np
+
+    from ellzero.selection._judge import judge_likelihood
+    from ellzero.tables import NumberColumn, TextColumn
+
+    if linear.labels is not None and isinstance(truth, NumberColumn):
+        truth = truth.as_text()
+    if linear.labels is not None and isinstance(truth, TextColumn):
+        known_labels = {label: place for place, label in enumerate(linear.labels)}
+        levels = [known_labels.get(level, np.nan) for level in truth.levels or ()]
+        y = np.array([*levels, np.nan])[truth.codes]  # the last for those that are missing
+    elif linear.labels is None and isinstance(truth, NumberColumn):
+        y = np.where(truth.values >= 0, truth.values, np.nan)
+    else:
+        return
+    known = np.isfinite(y) & np.isfinite(predicted)
+    if not known.any():
+        return
+    judged = judge_likelihood(
+        predicted[known], y[known], None, float(np.mean(y[known])), linear.loss
+    )
+    error = "log loss" if linear.labels is not None else "deviance"
+    auc = judged.get("auc", np.nan)
+    ranks = "" if np.isnan(auc) else f", area under the ROC {auc:.3f}"
+    console.note(
+        f"the table has {linear.target!r} too: mean {error} {judged['error']:.5g}{ranks} on "
+        f"{int(known.sum()):,} rows."
+    )
+
+
+def _field(text: str) -> str:
+    """Write a text as a field of CSV."""
+    return '"' + text.replace('"', '""') + '"' if set(text) & set(',"\r\n') else text
 
 
 def _line(row: tuple[float, ...]) -> str:

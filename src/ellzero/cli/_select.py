@@ -169,21 +169,47 @@ def show_selection(console: Console, content: dict[str, Any]) -> None:
     """Show the chosen model."""
     model = content["model"]
     console.say(_headline(content))
+    family = content["family"]
+    ratio, measure = family["ratio"], family["measure"]
     rows = [
         [
             variable["name"],
             f"{variable['coefficient']:z.5g}",
-            f"{variable['standardised']:z.3f}",
+            *(
+                [f"{variable['standardised']:z.3f}"]
+                if ratio is None
+                else [_ratio(variable["ratio"]), _ratio(variable["ratio_per_sd"])]
+            ),
             f"{variable['r2_lost']:z.4f}",
         ]
         for variable in model["variables"]
     ]
     console.say()
     console.table(
-        ["variable", "coefficient", "standardised", "R² lost without it"],
-        [*rows, ["(intercept)", f"{model['intercept']:z.5g}", "", ""]],
+        [
+            "variable",
+            "coefficient",
+            *(["standardised"] if ratio is None else [f"{ratio} per unit", "per sd"]),
+            f"{measure} lost without it",
+        ],
+        [
+            *rows,
+            ["(intercept)", f"{model['intercept']:z.5g}", *["" for _ in range(2 + bool(ratio))]],
+        ],
     )
     console.say()
+    if family["labels"]:
+        console.say(
+            f"Coefficients are changes of the log-odds of {clean(family['labels'][1])!r} for one "
+            "unit of the variable; odds ratios are what the odds are multiplied by, for one unit "
+            "and for one standard deviation. D² is the share of the deviance that is explained."
+        )
+    elif ratio is not None:
+        console.say(
+            "Coefficients are changes of the logarithm of the mean for one unit of the variable; "
+            "rate ratios are what the mean is multiplied by, for one unit and for one standard "
+            "deviation. D² is the share of the deviance that is explained."
+        )
     if content["rule"]:
         console.say(content["rule"])
     if model["shrinkage"]:
@@ -191,15 +217,24 @@ def show_selection(console: Console, content: dict[str, Any]) -> None:
     judged = content["cross_validation"]
     if judged is not None:
         low, high = judged["size_low"], judged["size_high"]
+        error = f"mean {family['error']} {judged['error']:.4g}"
+        if judged["rmse"] is not None:
+            error = f"root mean squared error {judged['rmse']:.4g}"
+        ranks = "" if judged["auc"] is None else f", area under the ROC {judged['auc']:.3f}"
         console.say(
-            f"Cross-validated ({judged['folds']}, the choice made anew in each): root mean "
-            f"squared error {judged['rmse']:.4g}, models of "
-            f"{low if low == high else f'{low} to {high}'} variables."
+            f"Cross-validated ({judged['folds']}, the choice made anew in each): {error}{ranks}, "
+            f"models of {low if low == high else f'{low} to {high}'} variables."
         )
     price = "" if model["lam"] is None else f"Price of a variable (lam): {model['lam']:.6g}. "
     console.say(f"{price}{model['certificate']}")
     held = content["held_out"]
-    if held is not None:
+    if held is not None and "rmse" not in held:
+        ranks = f", area under the ROC {_or_dash(held['auc'])}" if "auc" in held else ""
+        console.say(
+            f"On {held['rows']:,} rows held out: mean {family['error']} {held['error']:.4g} (the "
+            f"mean alone: {held['error_of_mean']:.4g}), D² {_or_dash(held['r2'])}{ranks}."
+        )
+    elif held is not None:
         console.say(
             f"On {held['rows']:,} rows held out: root mean squared error {held['rmse']:.4g} "
             f"(the mean alone: {held['rmse_of_mean']:.4g}), R² {_or_dash(held['r2'])}."
@@ -261,13 +296,14 @@ def _headline(content: dict[str, Any]) -> str:
     """Say what was found, by what it is worth on rows held out."""
     model, data, judged = content["model"], content["data"], content["cross_validation"]
     target, size, p = clean(content["target"]), model["size"], data["features"]
+    measure = content["family"]["measure"]
     fitted = f"{model['r2']:z.3f} on the {data['rows_fitted']:,} rows fitted"
     if judged is None or judged["r2"] is None:
-        return f"{size} of {p} features go with {target!r}: R² {fitted}"
+        return f"{size} of {p} features go with {target!r}: {measure} {fitted}"
     se = "" if judged["r2_se"] is None else f" ± {judged['r2_se']:.3f}"
-    r2 = f"cross-validated R² {judged['r2']:z.3f}{se}"
+    r2 = f"cross-validated {measure} {judged['r2']:z.3f}{se}"
     if not judged["predicts"]:
-        kept = f"{size} of {p} features are kept all the same, with R² {fitted}"
+        kept = f"{size} of {p} features are kept all the same, with {measure} {fitted}"
         if not size:
             kept = f"None of {p} features is kept"
         elsewhere = "; nor is one in any fold" if not size and not judged["size_high"] else ""
@@ -309,3 +345,8 @@ def show_posterior(console: Console, posterior: dict[str, Any], most: int = 20) 
 
 def _or_dash(value: float | None) -> str:
     return "-" if value is None else f"{value:z.3f}"
+
+
+def _ratio(value: float | None) -> str:
+    """Write a ratio of odds or of means; None stands for one too large for a number."""
+    return "inf" if value is None else f"{value:.4g}"

@@ -27,7 +27,7 @@ from ellzero.regression._cross_validation import CrossValidation, far_beyond
 from ellzero.regression._cv_curve import Curve
 from ellzero.regression._frontier import Frontier
 from ellzero.regression._l0_cv import count_repeats
-from ellzero.regression._losses import default_ridge
+from ellzero.regression._losses import Loss, default_ridge
 from ellzero.regression._problem import check_ridges, largest_size
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class CrossValidatedLikelihood(FittedLikelihood):
         choice = procedure.choose(repeats)
         mark = choice.marks[self.rule]
         self.n_repeats_, self.max_size_, self._marks = n_repeats, choice.max_size, choice.marks
-        nothing = _error_of_nothing(y, likelihood.weight, offset, score)
+        nothing = _error_of_nothing(y, likelihood.weight, offset, score, self._loss)
         self.cv_results_ = _tabulate(ridges, choice.curves, nothing)
         problem = likelihood.problem(
             mark.ridge,
@@ -138,12 +138,12 @@ def _error_of_nothing(
     weight: NDArray[np.float64],
     offset: NDArray[np.float64] | None,
     score: Score,
+    loss: Loss,
 ) -> float:
     """Return the error of the mean response, or rate, on all rows."""
     exposure = np.ones_like(y) if offset is None else np.exp(offset)
     rate = float(weight @ y) / float(weight @ exposure)
-    log_odds = score.__name__ != "poisson_deviance"
-    eta = np.full_like(y, np.log(rate / (1 - rate)) if log_odds else np.log(rate))
+    eta = np.full_like(y, loss.link(rate))
     eta = eta if offset is None else eta + offset
     return float(score(eta[None, :], y, weight)[0])
 

@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
+from ellzero._engine import thread_count
 from ellzero.likelihood._scores import Score
+from ellzero.regression._folds import Turn
 from ellzero.regression._losses import Loss
-from ellzero.regression._problem import Likelihood
+from ellzero.regression._problem import Likelihood, Problem
 
-__all__ = ["LikelihoodFold", "LikelihoodFolds", "make_repeats"]
+__all__ = ["LikelihoodFold", "LikelihoodFolds", "can_train", "make_repeats"]
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
@@ -30,12 +32,16 @@ _ENGINE_BYTES = 2e7
 class LikelihoodFold(NamedTuple):
     """The weights of the rows that are fitted on, and the rows that it is judged by."""
 
-    rows: _core.Rows
+    likelihood: Likelihood
     weight: _Floats
     test: _Integers
-    y: _Floats  # of these rows
     test_weight: _Floats
     score: Score
+
+    @property
+    def y(self) -> _Floats:
+        """The response of the rows that it is judged by."""
+        return self.likelihood.y[self.test]
 
     @property
     def trained(self) -> float:
@@ -46,6 +52,27 @@ class LikelihoodFold(NamedTuple):
     def tested(self) -> float:
         """The weight of the rows that it is judged by."""
         return float(self.test_weight.sum())
+
+    def problem(self, ridge: float, forced: _Integers) -> Problem:
+        """Put an engine on the rows that are fitted on, at the forced columns."""
+        return self.likelihood.problem(
+            ridge, forced, None, None, thread_count(), caller="", weight=self.weight
+        )
+
+    def error(self, support: _Integers, beta: _Floats, intercept: float) -> float:
+        """Return the error of a model on the rows that it is judged by."""
+        eta = self.outcome(support, beta, intercept)
+        return float(self.score(eta[None, :], self.y, self.test_weight)[0])
+
+    def error_of_nothing(self) -> float:
+        """Return that of the mean of the rows that are fitted on, of which there is no offset."""
+        mean = float(self.weight @ self.likelihood.y) / self.trained
+        eta = self.likelihood.loss.link(mean)
+        return self.error(np.empty(0, dtype=np.int64), np.empty(0), eta)
+
+    def outcome(self, support: _Integers, beta: _Floats, intercept: float) -> _Floats:
+        """Return what a model predicts for each row that it is judged by, before its link."""
+        return self.likelihood.rows.predict(support, beta, intercept, self.test)
 
     def verdicts(self, models: _core.FoldModels) -> tuple[_Floats, _Floats, _Floats]:
         """Return the errors of models on the latter; fits are not rescaled."""
@@ -88,11 +115,7 @@ class LikelihoodFolds:
                 continue
             _check_training(likelihood.loss, likelihood.y, weight)
             self._splits.append((train, test))
-            self.folds.append(
-                LikelihoodFold(
-                    likelihood.rows, weight, test, likelihood.y[test], test_weight, score
-                )
-            )
+            self.folds.append(LikelihoodFold(likelihood, weight, test, test_weight, score))
         if not self.folds:
             raise ValueError("cv must give rows of some weight to test on.")
 
@@ -126,7 +149,7 @@ class LikelihoodFolds:
     ) -> _core.LikelihoodFolds:
         """Return the searches of some folds, in so many threads, with so many for passes over X."""
         return _core.LikelihoodFolds(
-            [fold.rows for fold in batch],
+            [fold.likelihood.rows for fold in batch],
             [fold.weight for fold in batch],
             [fold.test for fold in batch],
             sbr,
@@ -136,15 +159,30 @@ class LikelihoodFolds:
             max(1, threads // workers),
         )
 
-    def one_by_one(self) -> Iterator[tuple[LikelihoodFold, Callable[[], LikelihoodFolds]]]:
+    def one_by_one(self) -> Iterator[Turn]:
         """Give each fold, and what makes the others on its training rows."""
         for place, fold in enumerate(self.folds):
-            others = [split for g, split in enumerate(self._splits) if g != place]
-            if others:
-                yield (
-                    fold,
-                    partial(LikelihoodFolds, self.likelihood, others, self.score, fold.weight),
-                )
+            yield Turn(fold, self._splits[place][1], partial(self._inside, place))
+
+    def _inside(self, place: int) -> LikelihoodFolds | None:
+        """Return the other folds less the test rows of one, on its training rows; None if none."""
+        weight = self.folds[place].weight
+        others = [split for g, split in enumerate(self._splits) if g != place]
+        y, loss = self.likelihood.y, self.likelihood.loss
+        sound = [
+            (train, test)
+            for train, test in others
+            if weight[test].any() and can_train(loss, y[train], weight[train])
+        ]
+        return LikelihoodFolds(self.likelihood, sound, self.score, weight) if sound else None
+
+
+def can_train(loss: Loss, y: _Floats, weight: _Floats | None) -> bool:
+    """Whether some rows leave something to be fitted."""
+    counted = y if weight is None else y[weight > 0]
+    if not counted.size or not counted.max() > 0:
+        return False
+    return bool(loss is not Loss.LOGISTIC or counted.min() < counted.max())
 
 
 def _check_training(loss: Loss, y: _Floats, weight: _Floats) -> None:

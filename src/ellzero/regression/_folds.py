@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
-from ellzero._engine import CACHE_BYTES, copy_rows, make_columns, make_design_on
+from ellzero._engine import (
+    CACHE_BYTES,
+    copy_rows,
+    make_columns,
+    make_design_on,
+    make_engine,
+    thread_count,
+)
+from ellzero.regression._problem import Problem
 
 __all__ = [
     "Data",
@@ -102,6 +110,24 @@ class Fold(NamedTuple):
         """The weight of the rows that it is judged by."""
         return self.held_out.weight
 
+    def problem(self, ridge: float, forced: _Integers) -> Problem:
+        """Put an engine on the rows that are fitted on, at the forced columns."""
+        engine = make_engine(self.design, ridge, thread_count())
+        engine.move_to(forced)
+        return Problem(engine, self.design, forced, None, None, ridge)
+
+    def error(self, support: _Integers, beta: _Floats, intercept: float = 0.0) -> float:
+        """Return the mean squared error of a model on the rows that it is judged by."""
+        return self.held_out.error(self.design, support, beta)
+
+    def error_of_nothing(self) -> float:
+        """Return that of the mean of the rows that are fitted on."""
+        return self.error(np.empty(0, dtype=np.int64), np.empty(0))
+
+    def outcome(self, support: _Integers, beta: _Floats, intercept: float) -> _Floats:
+        """Return what a model leaves of each row that it is judged by."""
+        return self.held_out.residuals(self.design, support, beta)
+
     def verdicts(self, models: _core.FoldModels) -> tuple[_Floats, _Floats, _Floats]:
         """Return the errors of models on the latter, and how they change if fits are rescaled."""
         return models.errors, models.along, models.square
@@ -132,7 +158,7 @@ def open_search(
 class Turn(NamedTuple):
     """A fold whose turn it is."""
 
-    fold: Fold
+    fold: Any  # a Fold, or a LikelihoodFold
     test: _Integers  # the rows that it is judged by
     inside: Callable[[], Any]  # returns the other folds, on its training rows; None if none
 

@@ -89,7 +89,7 @@ class Frontier:
         self.rescaling = rescaling
         self._growing: GrowingFrontier | None = growing
         problem = growing.problem
-        self._n, self._n_columns = problem.design.weight, problem.design.columns
+        self._n, self._n_columns = problem.weight, problem.design.columns
         self._total, self.feature_names = problem.total, problem.names
         self.loss, self._evidence = problem.loss.value, problem.evidence
         self._read()

@@ -35,6 +35,11 @@ class Solutions(NamedTuple):
         """Where the model is in the arrays of columns."""
         return slice(int(self.begins[place]), int(self.begins[place + 1]))
 
+    def model(self, place: int) -> tuple[NDArray[np.int64], NDArray[np.float64], float]:
+        """Return a model's columns, its coefficients of columns of unit norm, its intercept."""
+        part = self.part(place)
+        return self.support[part], self.beta[part], float(self.intercept[place])
+
     def rescaled(self, factor: float, yy: float) -> Solutions:
         """Return the same with all coefficients multiplied by a factor.
 

@@ -6,6 +6,7 @@ from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 __all__ = ["LOSSES", "Loss", "check_response", "default_ridge", "evidence_of"]
 
@@ -29,6 +30,20 @@ class Loss(Enum):
     def is_likelihood(self) -> bool:
         """Whether it is the negative log-likelihood of a model without a variance of its own."""
         return self is not Loss.SQUARED
+
+    def link(self, mean: float) -> float:
+        """Return the linear predictor of a mean response."""
+        if self is Loss.SQUARED:
+            return mean
+        return float(np.log(mean / (1 - mean)) if self is Loss.LOGISTIC else np.log(mean))
+
+    def mean(self, predictor: _Floats) -> _Floats:
+        """Return the mean response of linear predictors."""
+        if self is Loss.SQUARED:
+            return predictor
+        if self is Loss.LOGISTIC:
+            return np.asarray(expit(predictor))
+        return np.exp(np.minimum(predictor, 700.0))
 
     def scale_of(self, total: float, n: float) -> float:
         """Return what makes coefficients of unit-norm columns standardised, by division.

@@ -46,6 +46,7 @@ class Problem(NamedTuple):
     # Of a likelihood: twice the loss without variables, but for forced ones, and how many rows tell
     deviance: float = 0.0
     evidence: float = 0.0
+    rows: float = 0.0  # what those it is fitted on weigh
     caller: str = "L0Regressor"  # for messages
 
     @property
@@ -56,6 +57,11 @@ class Problem(NamedTuple):
         mask = np.zeros(self.design.columns, dtype=bool)
         mask[self.forced] = True
         return mask
+
+    @property
+    def weight(self) -> float:
+        """What the rows weigh that it is fitted on."""
+        return self.rows if self.loss.is_likelihood else self.design.weight
 
     @property
     def total(self) -> float:
@@ -70,7 +76,7 @@ class Problem(NamedTuple):
             name,
             np.asarray(rss, dtype=np.float64),
             size,
-            self.design.weight,
+            self.weight,
             self.design.columns,
             self.total,
             n_forced,
@@ -138,6 +144,7 @@ class Likelihood(NamedTuple):
         return problem._replace(
             deviance=2 * engine.null_energy,
             evidence=evidence_of(self.loss, self.y, weight),
+            rows=float(weight.sum()),
             caller=caller,
         )
 

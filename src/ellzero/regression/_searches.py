@@ -87,7 +87,7 @@ def search_for(
     p, forced = problem.design.columns, problem.forced
     fixed = forced if start is None else np.concatenate([forced, start])
     if isinstance(lam, str):
-        trusted = min(trusted_size(problem.design.weight, p), DEFAULT_MAX_SIZE)
+        trusted = min(trusted_size(problem.weight, p), DEFAULT_MAX_SIZE)
         most = largest_size(max_size, fixed, p, trusted)
         return search_path(problem, solver, lam, most, effort)
     if start is not None and start.size:
@@ -175,9 +175,9 @@ def search_path(
     With an effort, every size is proved first, as far as that goes.
     """
     design = problem.design
-    if design.weight < 1:
+    if problem.weight < 1:
         raise ValueError(
-            f"sample_weight sums to {design.weight:g}, but lam={criterion!r} takes the sum for "
+            f"sample_weight sums to {problem.weight:g}, but lam={criterion!r} takes the sum for "
             "the number of rows: rescale it."
         )
     proof: Certificate | None = None
@@ -222,7 +222,9 @@ def search_path(
     if proof is not None:
         certificate = _with_price(proof, energy_bound, lam, n_priced)
     certificate = certificate.with_least_criterion(criterion, path.models)
-    warning = _small_rss(criterion, values, sizes, best, design.weight) if problem.total > 0 else ""
+    warning = (
+        _small_rss(criterion, values, sizes, best, problem.weight) if problem.total > 0 else ""
+    )
     return Search(lam, path.n_iter, certificate, warning)
 
 

@@ -23,6 +23,7 @@ __all__ = ["caution_entanglement", "caution_leakage"]
 
 # A target that is predicted better than this is rather made of its predictors.
 _TOO_GOOD = 0.999
+_SEPARATED = 0.95  # of the deviance
 _ROUNDING = 1e-13
 _MOST_SETS = 3  # that a sentence names
 
@@ -31,6 +32,8 @@ def caution_leakage(
     target: str, frontier: Frontier, total: float, score: Score | None
 ) -> list[str]:
     """Name the columns that reproduce the target, exactly or all but exactly."""
+    if frontier.loss != "squared":
+        return _caution_separation(target, frontier, score)
     rss = 2 * frontier.energies
     exact = np.flatnonzero(rss <= _ROUNDING * total)
     if exact.size and frontier.sizes[exact[0]] > 0:
@@ -58,6 +61,24 @@ def caution_leakage(
     ]
 
 
+def _caution_separation(target: str, frontier: Frontier, score: Score | None) -> list[str]:
+    """Name the columns that tell a binary target all but exactly, also on rows held out."""
+    explained = 1 - frontier._solutions.rss / (frontier._total or 1.0)
+    good = np.flatnonzero(explained > _SEPARATED)
+    if score is None or not score.r2 > _SEPARATED or not good.size or not frontier.sizes[good[0]]:
+        return []
+    names = frontier.at(size=int(frontier.sizes[good[0]])).names
+    return [
+        Message(
+            f"{listed(names, 8)} tell{'s' * (len(names) == 1)} {target!r} all but exactly, also on "
+            "rows held out. Is the target made of it, or known before it? If so, leave such "
+            "columns out with ",
+            Argument("drop"),
+            ".",
+        )
+    ]
+
+
 def caution_entanglement(
     frontier: Frontier,
     model: FrontierModel,
@@ -73,20 +94,27 @@ def caution_entanglement(
     def statistics(columns: NDArray[np.int64]) -> Statistics:
         return Statistics(*frontier._correlations(columns), ridge)
 
+    squared = frontier.loss == "squared"
     correlations = statistics(model.support).correlations
-    sets = entangled_sets(correlations, model.standardised)
+    # Log-odds have no standard deviation that a large coefficient could be compared with.
+    sets = entangled_sets(correlations, model.standardised if squared else 0 * model.standardised)
     if not sets:
         return []
     inflation = variance_inflation(correlations)
     sets.sort(key=lambda members: -inflation[members].max())
     described = [
         f"{listed([model.names[j] for j in members], 8)} are entangled "
-        f"({_how_much(inflation[members], model.standardised[members])})"
+        f"({_how_much(inflation[members], model.standardised[members] * squared)})"
         for members in sets[:_MOST_SETS]
     ]
     if len(sets) > _MOST_SETS:
         more = len(sets) - _MOST_SETS
         described.append(f"and so are those of {more} more set{'s' * (more > 1)}")
+    if not squared:
+        return [
+            f"{'; '.join(described)}: they move together, so that their coefficients offset each "
+            "other, and none of them is to be read by itself."
+        ]
     way = find_way_out(frontier, model, sets, forced, statistics)
     return [
         Message(

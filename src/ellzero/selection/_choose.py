@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -18,10 +19,12 @@ from ellzero.regression._cross_validation import DEFAULT_REPEATS, CrossValidatio
 from ellzero.regression._cv_curve import Curve
 from ellzero.regression._folds import Data, LearnedFolds, RepeatedFolds, SharedFolds
 from ellzero.regression._hull import middle
+from ellzero.regression._losses import Loss, default_ridge
 from ellzero.regression._problem import Problem, make_problem_on
 from ellzero.selection._feature_matrix import FeatureMatrix
+from ellzero.selection._likelihoods import make_likelihood_folds, sound_splits
 from ellzero.selection._prepare import PreparedTable
-from ellzero.selection._rules import Chosen, Rule, Score, at_mark, score_rule
+from ellzero.selection._rules import Chosen, FoldsInTurn, Rule, Score, at_mark, score_rule
 from ellzero.selection._settings import Settings
 from ellzero.selection._splits import choose_folds
 from ellzero.tables import DataError
@@ -35,6 +38,8 @@ _MARGIN = 10
 _PRICE = "this price"
 # The folds that judge a rule are made more than once up to so many numbers in all.
 _CELLS = 1e6
+# Likelihoods take about so many times as long.
+_LIKELIHOOD = 25
 
 
 @dataclass(frozen=True)
@@ -87,31 +92,35 @@ def choose(
     """Choose a model in the way that the settings ask for, and judge that way of choosing."""
     _check_size(settings.size, matrix)
     n, p = matrix.X.shape
-    repeats = _count_repeats(settings, n, p)
-    splits, kind = choose_folds(settings.folds, n, data.groups, data.times, settings.seed, repeats)
+    dearer = _LIKELIHOOD if data.loss.is_likelihood else 1
+    repeats = _count_repeats(settings, n, dearer * p)
+    binary = data.y if data.loss is Loss.LOGISTIC else None
+    splits, kind = choose_folds(
+        settings.folds, n, data.groups, data.times, settings.seed, repeats, binary
+    )
     splits = _with_weight(splits, data.weights)
+    if data.loss.is_likelihood:
+        splits = sound_splits(splits, data.y, data.weights, data.loss)
     if settings.cross_validated and not splits:
+        if data.weights is None:
+            raise DataError("No fold has rows of both kinds to fit on: choose by a criterion.")
         raise DataError(Argument("weights"), " leave no fold with rows both to fit and to test on.")
-    whole, folds = make_fold_data(matrix, data, splits)
+    task = _make_task(matrix, data, splits, say)
+    folds = task.folds
     kind_of_all = _in_words(kind, len(folds))
     cross_validating = f"Cross-validating, {kind_of_all}"
     procedure = CrossValidation(
         "frontier",
-        settings.ridges,
+        _ridges(settings, data, task.design.weight),
         matrix.forced,
         None,
         effective_n_jobs(-1),
         lambda size: say(f"{cross_validating}: models of {size} variables"),
-        rescales=settings.shrinks,
+        rescales=settings.shrinks and not data.loss.is_likelihood,
     )
     rule = Rule(settings, procedure)
     say(cross_validating if settings.cross_validated else "Finding the best model of every size")
-
-    def problem_at(ridge: float) -> Problem:
-        return make_problem_on(
-            whole, ridge, matrix.forced, matrix.names, _tell_size(say), thread_count()
-        )
-
+    problem_at = task.problem_at
     found = rule.choose(problem_at, 1.0, lambda: folds)
     # Choosing by cross-validation is as dear inside every fold as on all rows.
     judged = folds[:1] if settings.cross_validated else folds
@@ -128,13 +137,16 @@ def choose(
     elif found.lam is not None:
         choice = _at_price(frontier, found, rule.by_folds)
     else:
-        choice = _by_criterion(frontier, found.size, settings.criterion, rule.largest(whole), p)
+        largest = rule.largest(found.growing.problem)
+        choice = _by_criterion(frontier, found.size, settings.criterion, largest, p)
     if settings.prove is not None:
         choice = _prove(choice, settings, say)
     return replace(
         choice,
         ridge=found.ridge,
-        kept=_share_kept(choice.model, found.ridge, whole, problem_at),
+        kept=1.0
+        if data.loss.is_likelihood
+        else _share_kept(choice.model, found.ridge, task.design, problem_at),
         score=score,
         folds=kind_of_all,
         judged_by=_in_words(kind, len(judged)),
@@ -145,7 +157,7 @@ def choose(
 def _marked_models(
     rule: Rule,
     found: Chosen,
-    folds: Sequence[SharedFolds] | Sequence[LearnedFolds],
+    folds: Sequence[FoldsInTurn],
     problem_at: Callable[[float], Problem],
 ) -> dict[str, FrontierModel]:
     """Return the models that cross-validation would choose, by its rules.
@@ -157,7 +169,7 @@ def _marked_models(
     by_folds, growing = found.by_folds, found.growing
     largest = growing.problem.design.columns
     if by_folds is None:
-        largest = max(rule.largest(growing.problem.design), growing.last)
+        largest = max(rule.largest(growing.problem), growing.last)
         by_folds = rule.procedure._replace(max_size=largest).choose(folds)
     models = {}
     for name, mark in by_folds.marks.items():
@@ -319,6 +331,44 @@ def _by_criterion(frontier: Frontier, best: int, criterion: str, largest: int, p
     return Choice(frontier, model, lam, certificate, notes=notes)
 
 
+class _Task(NamedTuple):
+    """A table's rows under its loss."""
+
+    design: _core.Quadratic
+    folds: Sequence[FoldsInTurn]  # by repeat
+    problem_at: Callable[[float], Problem]  # of all rows, at a ridge
+
+
+def _make_task(
+    matrix: FeatureMatrix, data: PreparedTable, repeats: _Repeats, say: Callable[[str], None]
+) -> _Task:
+    if not data.loss.is_likelihood:
+        whole, folds = make_fold_data(matrix, data, repeats)
+
+        def least_squares_at(ridge: float) -> Problem:
+            return make_problem_on(
+                whole, ridge, matrix.forced, matrix.names, _tell_size(say), thread_count()
+            )
+
+        return _Task(whole, folds, least_squares_at)
+    likelihood, its_folds = make_likelihood_folds(
+        matrix, data, repeats, _learned_data(matrix, data)
+    )
+
+    def likelihood_at(ridge: float) -> Problem:
+        return likelihood.problem(
+            ridge, matrix.forced, matrix.names, _tell_size(say), thread_count(), caller="select"
+        )
+
+    return _Task(likelihood.design, its_folds, likelihood_at)
+
+
+def _ridges(settings: Settings, data: PreparedTable, weight: float) -> list[float]:
+    if not data.loss.is_likelihood:
+        return settings.ridges
+    return [default_ridge(data.loss, weight) if settings.ridge is None else settings.ridge]
+
+
 def make_fold_data(
     matrix: FeatureMatrix, data: PreparedTable, repeats: _Repeats
 ) -> tuple[_core.Quadratic, Sequence[SharedFolds] | Sequence[LearnedFolds]]:
@@ -326,13 +376,23 @@ def make_fold_data(
 
     Where features depend on means, each fold has those of its training rows.
     """
-    features, y, weights = matrix.plan.features, data.y, data.weights
+    y, weights = data.y, data.weights
     whole = Data(matrix.X, y, weights, fit_intercept=True, threads=thread_count())
     if not repeats:
         return whole.design(), []
-    if not features.learns:
+    if not matrix.plan.features.learns:
         shared = RepeatedFolds(whole, repeats)
         return shared.whole, shared
+    make, design = _learned_data(matrix, data), whole.design()
+    return design, [LearnedFolds(make, splits, design, weights) for splits in repeats]
+
+
+def _learned_data(
+    matrix: FeatureMatrix, data: PreparedTable
+) -> Callable[[_Rows, _Rows], tuple[Data, Data]]:
+    """Return what makes the training and test rows of a fold, with the means of the former."""
+    features, y, weights = matrix.plan.features, data.y, data.weights
+    whole = Data(matrix.X, y, weights, fit_intercept=True, threads=thread_count())
 
     def make(train: _Rows, test: _Rows) -> tuple[Data, Data]:
         means = features.learn(data.table, train, None if weights is None else weights[train])
@@ -345,5 +405,4 @@ def make_fold_data(
 
         return of(train), of(test)
 
-    design = whole.design()
-    return design, [LearnedFolds(make, splits, design, weights) for splits in repeats]
+    return make

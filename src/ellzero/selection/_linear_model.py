@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero._messages import Argument, Message
+from ellzero.regression._losses import Loss
 from ellzero.selection._intervals import Distances
 from ellzero.selection._kept_draws import KeptDraws
 from ellzero.tables import (
@@ -87,6 +88,11 @@ class LinearModel:
         How far predictions were off on rows held out; None if that is not known.
     draws : KeptDraws or None
         If it is the average of a posterior, whose coefficients are posterior means: draws from it.
+    loss : Loss
+        What it was fitted by; of a likelihood, intercept and coefficients are in log-odds, or in
+        logs of the mean.
+    labels : tuple of two str, or None
+        Of a binary target: its two values, as the table writes them; the second is predicted.
     """
 
     target: str
@@ -101,6 +107,8 @@ class LinearModel:
     parts: dict[str, DatePart] = field(default_factory=dict)
     distances: Distances | None = None
     draws: KeptDraws | None = None
+    loss: Loss = Loss.SQUARED
+    labels: tuple[str, str] | None = None
 
     @property
     def columns(self) -> list[str]:
@@ -132,13 +140,13 @@ class LinearModel:
         return self.parts[name].column if name in self.parts else name
 
     def predict(self, table: Table) -> _Floats:
-        """Predict the target for rows that have been checked.
+        """Predict the target for rows that have been checked: its mean, or a probability.
 
         NaN where a value is missing, or where the numbers are too large to be multiplied and added.
         """
         predicted = np.empty(table.n_rows)
         for rows, X in self._designs(table):
-            predicted[rows] = self._multiply(X)
+            predicted[rows] = self.loss.mean(self._multiply(X))
         return predicted
 
     def _designs(self, table: Table) -> Iterator[tuple[slice, _Floats]]:
@@ -193,6 +201,12 @@ class LinearModel:
     def reach(self, level: float) -> float:
         """Return how far an interval of a level reaches to either side of a prediction."""
         _check_level(level)
+        if self.loss.is_likelihood:
+            raise DataError(
+                "Intervals are for targets that are numbers, fitted by least squares: this model "
+                "predicts ",
+                "a probability." if self.labels else "the mean of a count.",
+            )
         if self.distances is None:
             raise DataError(
                 "The model does not know how far its predictions are off: make it anew with this "
@@ -349,6 +363,8 @@ def make_linear_model(
     facts: dict[str, Any],
     distances: Distances | None = None,
     draws: KeptDraws | None = None,
+    loss: Loss = Loss.SQUARED,
+    labels: tuple[str, str] | None = None,
 ) -> LinearModel:
     """Take what a model needs out of a plan: its features and their factors.
 
@@ -377,4 +393,6 @@ def make_linear_model(
         parts={name: part for name, part in plan.parts.items() if name in made},
         distances=distances,
         draws=None if draws is None else draws.renumbered(place),
+        loss=loss,
+        labels=labels,
     )

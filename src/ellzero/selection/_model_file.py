@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ellzero._messages import Argument
+from ellzero.regression._losses import LOSSES, Loss
 from ellzero.selection._intervals import Distances
 from ellzero.selection._kept_draws import KeptDraws
 from ellzero.selection._linear_model import LinearModel
@@ -24,7 +25,7 @@ from ellzero.tables._source import read_limited
 __all__ = ["load_model", "save_model"]
 
 _FORMAT = "ellzero-model"
-_VERSION = 3
+_VERSION = 4
 _MOST_BYTES = 100_000_000
 _KEYS = {
     "format",
@@ -39,12 +40,20 @@ _KEYS = {
     "parts",
     "distances",
     "draws",
+    "loss",
+    "labels",
     "fit",
     "sha256",
 }
 # What versions before this one did not have. In version 1 no levels were pooled, no dates taken
-# apart, and it did not know how far predictions are off; version 2 had no averages of posteriors.
-_NEW_KEYS = {1: {"pools", "parts", "distances", "draws"}, 2: {"draws"}, _VERSION: set[str]()}
+# apart, and it did not know how far predictions are off; version 2 had no averages of posteriors;
+# until version 3 all were fitted by least squares.
+_NEW_KEYS = {
+    1: {"pools", "parts", "distances", "draws", "loss", "labels"},
+    2: {"draws", "loss", "labels"},
+    3: {"loss", "labels"},
+    _VERSION: set[str](),
+}
 _DRAW_KEYS = ("sizes", "places", "coefficients", "intercepts", "deviations")
 _FEATURE_KEYS = {"name", "kind", "column", "level", "factors", "coefficient", "mean"}
 _KINDS = {"number", "level", "missing", "product"}
@@ -107,6 +116,8 @@ def model_text(model: LinearModel) -> str:
         "draws": None
         if model.draws is None
         else {key: list(getattr(model.draws, key)) for key in _DRAW_KEYS},
+        "loss": model.loss.value,
+        "labels": None if model.labels is None else list(model.labels),
         "fit": model.facts,
     }
     content["sha256"] = _checksum(content)
@@ -225,6 +236,9 @@ def _read(content: dict[str, Any]) -> LinearModel:
     distances = _read_distances(content.get("distances"))
     draws = _read_draws(content.get("draws"), len(features))
     _require(distances is None or draws is None, "distances and draws exclude each other")
+    loss, labels = _read_loss(content.get("loss", "squared"), content.get("labels"))
+    plain = loss is Loss.SQUARED or (distances is None and draws is None)
+    _require(plain, "a likelihood has neither distances nor draws")
     return LinearModel(
         target=_text(content["target"], "target"),
         intercept=_number(content["intercept"], "intercept"),
@@ -238,7 +252,20 @@ def _read(content: dict[str, Any]) -> LinearModel:
         parts=parts,
         distances=distances,
         draws=draws,
+        loss=loss,
+        labels=labels,
     )
+
+
+def _read_loss(loss: Any, labels: Any) -> tuple[Loss, tuple[str, str] | None]:
+    _require(loss in LOSSES, f"{loss!r} is no loss")
+    kind = Loss(loss)
+    if kind is not Loss.LOGISTIC:
+        _require(labels is None, "labels are for a binary target")
+        return kind, None
+    whole = isinstance(labels, list) and len(labels) == 2 and labels[0] != labels[1]
+    _require(whole, "labels must be two texts that differ")
+    return kind, (_text(labels[0], "a label"), _text(labels[1], "a label"))
 
 
 def _read_distances(content: Any) -> Distances | None:

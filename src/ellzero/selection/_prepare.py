@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero._messages import Argument
+from ellzero.regression._losses import Loss
 from ellzero.selection._settings import Settings
 from ellzero.selection._splits import hold_out
-from ellzero.selection._target import caution_target, check_target, read_target
+from ellzero.selection._target import Target, caution_target, check_target, read_target
 from ellzero.tables import (
     Column,
     DataError,
@@ -61,6 +62,10 @@ class PreparedTable:
         What users should be told.
     n_read : int
         Number of rows in the file.
+    loss : Loss
+        What a model of the response loses.
+    labels : tuple of two str, or None
+        What zero and one stand for, if it is binary.
     """
 
     table: Table
@@ -73,6 +78,8 @@ class PreparedTable:
     held_out: tuple[Table, _Floats, _Floats | None] | None
     n_read: int
     notes: list[str] = field(default_factory=list)
+    loss: Loss = Loss.SQUARED
+    labels: tuple[str, str] | None = None
 
 
 def prepare(table: Table, settings: Settings) -> PreparedTable:
@@ -108,7 +115,9 @@ def prepare(table: Table, settings: Settings) -> PreparedTable:
     _check_forced(remarks, settings)
     n_read = table.n_rows
     table, notes = _without_gaps(table, remarks, settings)
-    y = read_target(table.columns[settings.target])
+    target = read_target(table.columns[settings.target], settings.family)
+    _check_family(target, settings)
+    y = target.y
     if len(y) < 2:
         raise DataError(f"{table.name} has one row to fit on: at least two are needed.")
     weights = _weights(table, settings)
@@ -141,8 +150,38 @@ def prepare(table: Table, settings: Settings) -> PreparedTable:
     if weights is not None and not settings.frequency:
         weights = weights * (len(weights) / weights.sum())
     check_target(y, weights, settings.target)
-    notes = [*caution_target(settings.target, y), *notes, *plan.notes]
-    return PreparedTable(table, y, weights, groups, times, plan, remarks, held_out, n_read, notes)
+    notes = [*caution_target(settings.target, target._replace(y=y)), *notes, *plan.notes]
+    return PreparedTable(
+        table,
+        y,
+        weights,
+        groups,
+        times,
+        plan,
+        remarks,
+        held_out,
+        n_read,
+        notes,
+        target.loss,
+        target.labels,
+    )
+
+
+def _check_family(target: Target, settings: Settings) -> None:
+    """Refuse what is there for least squares alone."""
+    if not target.loss.is_likelihood:
+        return
+    what = "a binary target" if target.loss is Loss.LOGISTIC else Argument("family", "poisson")
+    for argument in ("posterior", "prove"):
+        if getattr(settings, argument):
+            raise DataError(
+                Argument(argument),
+                " is not there for ",
+                what,
+                ": ",
+                Argument("family", "gaussian"),
+                " has it, for least squares.",
+            )
 
 
 def _check_roles(table: Table, settings: Settings) -> None:

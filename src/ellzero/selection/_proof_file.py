@@ -59,7 +59,8 @@ def settings_of(
         if target is None:
             raise DataError("The certificate does not name the target: give it.")
         keep = tuple(names_of(content) or ())
-        return Settings(target, weights=weights, frequency=weights is not None, keep=keep), []
+        counts = weights is not None
+        return Settings(target, "gaussian", weights=weights, frequency=counts, keep=keep), []
     settings, drop = made.get("settings"), made.get("drop")
     if not isinstance(settings, dict) or not isinstance(drop, list):
         raise DataError(_UNCLEAR)
@@ -74,7 +75,7 @@ def settings_of(
     ]
     if not known or "target" not in plain or not all(isinstance(name, str) for name in names):
         raise DataError(_UNCLEAR)
-    return Settings(**plain), drop
+    return Settings(**{**plain, "family": "gaussian"}), drop  # which is all that is proved
 
 
 def check_against(content: Mapping[str, Any], table: Table, settings: Settings) -> int:

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero import _core
-from ellzero._engine import make_engine, thread_count
-from ellzero.regression._criteria import information_criterion, trusted_size
+from ellzero.regression._criteria import trusted_size
 from ellzero.regression._cross_validation import Choice, CrossValidation, Mark
-from ellzero.regression._folds import Fold, LearnedFolds, SharedFolds
+from ellzero.regression._fold_paths import AnyFolds
+from ellzero.regression._folds import Turn
 from ellzero.regression._growth import MARGIN, GrowingFrontier, Solutions
 from ellzero.regression._problem import DEFAULT_MAX_SIZE, Problem
 from ellzero.selection._settings import Settings
 
-__all__ = ["Chosen", "Rule", "Score", "at_mark", "score_rule"]
+__all__ = ["Chosen", "FoldsInTurn", "Rule", "Score", "at_mark", "score_rule"]
 
 _Floats = NDArray[np.float64]
-_Folds = SharedFolds | LearnedFolds
+_APART = 10**6  # more than there are folds in a repeat
+
+
+class FoldsInTurn(AnyFolds, Protocol):
+    """Folds of any loss that can also be had one after the other."""
+
+    def one_by_one(self) -> Iterator[Turn]:
+        """Give each fold, and what makes the others on its training rows."""
+
+
+_Folds = FoldsInTurn
 
 
 class Chosen(NamedTuple):
@@ -51,10 +60,11 @@ class Rule:
     settings: Settings
     procedure: CrossValidation
 
-    def largest(self, design: _core.Quadratic) -> int:
+    def largest(self, problem: Problem) -> int:
         """Return the size up to which a criterion is trusted on some rows."""
-        trusted = min(DEFAULT_MAX_SIZE, trusted_size(design.weight, design.columns))
-        return min(design.columns, self.procedure.forced.size + trusted)
+        p = problem.design.columns
+        trusted = min(DEFAULT_MAX_SIZE, trusted_size(problem.weight, p))
+        return min(p, self.procedure.forced.size + trusted)
 
     @property
     def by_folds(self) -> str:
@@ -76,7 +86,7 @@ class Rule:
             choice = self.procedure.choose(folds())
             mark = choice.marks[self.by_folds]
             return at_mark(problem_at(mark.ridge), mark)._replace(by_folds=choice)
-        ridge = settings.ridges[0]
+        ridge = self.procedure.ridges[0]
         growing = GrowingFrontier(problem_at(ridge), swaps=True)
         design = growing.problem.design
         if settings.size is not None:
@@ -84,23 +94,15 @@ class Rule:
             return Chosen(growing, min(settings.size, growing.last), ridge=ridge)
         if settings.lam is not None:
             return _at_price(growing, settings.lam * share)._replace(ridge=ridge)
-        growing.grow(self.largest(design))
+        growing.grow(self.largest(growing.problem))
         return Chosen(growing, self._least_criterion(growing), ridge=ridge)
 
     def _least_criterion(self, growing: GrowingFrontier) -> int:
-        design, solutions = growing.problem.design, growing.solutions()
+        problem, solutions = growing.problem, growing.solutions()
         sizes = np.diff(solutions.begins)
-        if design.weight < 1:  # too little to tell anything
+        if problem.weight < 1:  # too little to tell anything
             return int(sizes[0])
-        values = information_criterion(
-            self.settings.criterion,
-            solutions.rss,
-            sizes,
-            design.weight,
-            design.columns,
-            design.yy,
-            int(sizes[0]),
-        )
+        values = problem.criterion(self.settings.criterion, solutions.rss, sizes, int(sizes[0]))
         return int(sizes[np.argmin(values)])
 
 
@@ -118,15 +120,17 @@ def _at_price(growing: GrowingFrontier, lam: float) -> Chosen:
 class Score(NamedTuple):
     """How a rule does on rows that neither its choice nor its fit has seen."""
 
-    error: float  # mean squared
+    error: float  # mean squared, or mean log loss or deviance
     error_se: float
-    r2: float  # against predicting the mean of the rows fitted on
+    r2: float  # the share that is less than by predicting the mean of the rows fitted on
     r2_se: float
     sizes: list[int]  # of the models chosen, one per fold
     size_errors: _Floats  # mean squared error of the best model of each size, from the smallest on
     size_ses: _Floats
-    residuals: _Floats  # of the rows held out, in turn
+    outcomes: _Floats  # of the rows held out, in turn: residuals, or predictors of a likelihood
     weights: _Floats  # of these
+    rows: NDArray[np.int64]  # which they are
+    folds: NDArray[np.int64]  # the fold that held each out, counted through all repeats
 
     @property
     def predicts(self) -> bool:
@@ -163,8 +167,10 @@ def score_rule(
         [size for score in scores for size in score.sizes],
         np.mean([score.size_errors[:last] for score in scores], axis=0),
         np.mean([score.size_ses[:last] for score in scores], axis=0),
-        np.concatenate([score.residuals for score in scores]),
+        np.concatenate([score.outcomes for score in scores]),
         np.concatenate([score.weights for score in scores]) / len(scores),
+        np.concatenate([score.rows for score in scores]),
+        np.concatenate([place * _APART + score.folds for place, score in enumerate(scores)]),
     )
 
 
@@ -176,23 +182,23 @@ def _score(
     say: Callable[[int, int], None],
 ) -> Score | None:
     weights, errors, sizes, size_errors, bases = [], [], [], [], []
-    residuals: list[_Floats] = []
+    outcomes: list[_Floats] = []
     of_rows: list[_Floats] = []
+    tests: list[NDArray[np.int64]] = []
     for place, (fold, test, inside) in enumerate(folds.one_by_one()):
         say(repeat, place)
-        found = _choose_in(fold, rule, fold.design.weight / folds.whole.weight, inside)
+        found = _choose_in(fold, rule, fold.trained / folds.whole.weight, inside)
         if found is None:
             continue
-        solutions = found.growing.solutions().rescaled(found.rescaling, fold.design.yy)
+        total = found.growing.problem.total
+        solutions = found.growing.solutions().rescaled(found.rescaling, total)
         by_size = _errors_by_size(fold, solutions)
         first = found.growing.last + 1 - len(by_size)
-        part = solutions.part(found.size - first)
-        chosen = solutions.support[part], solutions.beta[part]
-        residuals.append(fold.held_out.residuals(fold.design, *chosen))
+        outcomes.append(fold.outcome(*solutions.model(found.size - first)))
         of_rows.append(np.ones(len(test)) if row_weights is None else row_weights[test])
-        nothing = np.empty(0, dtype=np.int64), np.empty(0)
-        bases.append(fold.held_out.error(fold.design, *nothing))
-        weights.append(fold.held_out.weight)
+        tests.append(test)
+        bases.append(fold.error_of_nothing())
+        weights.append(fold.tested)
         errors.append(by_size[found.size - first])
         size_errors.append(by_size)
         sizes.append(found.size)
@@ -215,13 +221,15 @@ def _score(
         sizes,
         means,
         _standard_error(share, curve - means),
-        np.concatenate(residuals),
+        np.concatenate(outcomes),
         np.concatenate(of_rows),
+        np.concatenate(tests),
+        np.repeat(np.arange(len(tests)), [len(test) for test in tests]),
     )
 
 
 def _choose_in(
-    fold: Fold, rule: Rule, share: float, inside: Callable[[], _Folds | None]
+    fold: Any, rule: Rule, share: float, inside: Callable[[], _Folds | None]
 ) -> Chosen | None:
     """Choose on the training rows of a fold; None if these can't be split as the rule needs."""
     inner = inside() if rule.settings.cross_validated else None
@@ -229,22 +237,16 @@ def _choose_in(
         return None
 
     def problem_at(ridge: float) -> Problem:
-        engine = make_engine(fold.design, ridge, thread_count())
-        engine.move_to(rule.procedure.forced)
-        return Problem(engine, fold.design, rule.procedure.forced, None, None, ridge)
+        problem: Problem = fold.problem(ridge, rule.procedure.forced)
+        return problem
 
     return rule.choose(problem_at, share, lambda: [inner] if inner is not None else [])
 
 
-def _errors_by_size(fold: Fold, solutions: Solutions) -> _Floats:
-    """Return the mean squared error on the test rows of every model of a frontier."""
-    parts = [solutions.part(place) for place in range(len(solutions.rss))]
-    return np.array(
-        [
-            fold.held_out.error(fold.design, solutions.support[part], solutions.beta[part])
-            for part in parts
-        ]
-    )
+def _errors_by_size(fold: Any, solutions: Solutions) -> _Floats:
+    """Return the error on the test rows of every model of a frontier."""
+    places = range(len(solutions.rss))
+    return np.array([fold.error(*solutions.model(place)) for place in places])
 
 
 def _standard_error(share: _Floats, deviations: _Floats) -> _Floats:

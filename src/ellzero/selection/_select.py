@@ -17,7 +17,12 @@ from ellzero.selection._cautions import caution_entanglement, caution_leakage
 from ellzero.selection._choose import choose
 from ellzero.selection._feature_matrix import make_feature_matrix
 from ellzero.selection._intervals import Distances, make_distances
-from ellzero.selection._judge import judge_predictions, standard_deviations, total_squares
+from ellzero.selection._judge import (
+    judge_likelihood,
+    judge_predictions,
+    standard_deviations,
+    total_squares,
+)
 from ellzero.selection._linear_model import LinearModel, make_linear_model
 from ellzero.selection._notes import warnings_as_notes
 from ellzero.selection._posterior import fit_posterior
@@ -66,7 +71,8 @@ class Selection:
     forced : ndarray of int
         The features that had to be in.
     fitted, residuals : ndarray
-        In units of the target, for the rows fitted on.
+        For the rows fitted on, in units of the target; probabilities of a binary one, as which it
+        is 0 or 1.
     standard_deviations : ndarray
         Standard deviation of each feature of the model.
     held_out : dict or None
@@ -134,7 +140,8 @@ def select(
             say("Computing the posterior")
             posterior = fit_posterior(matrix, data, settings)
     model, y, weights = choice.model, data.y, data.weights
-    total = total_squares(y, weights)
+    likelihood = data.loss.is_likelihood
+    total = choice.frontier._total if likelihood else total_squares(y, weights)
     facts = {
         "rows": len(y),
         "r2": 1 - model.rss / total,
@@ -149,7 +156,9 @@ def select(
         model.support,
         matrix.means,
         facts,
-        _distances(choice.score, y, weights),
+        None if likelihood else _distances(choice.score, y, weights),
+        loss=data.loss,
+        labels=data.labels,
     )
     say("Choosing on halves of the rows")
     sureness = Sureness(
@@ -167,12 +176,17 @@ def select(
         choice.frontier, model, matrix.forced, choice.ridge, total, choice.score
     )
     used = matrix.X[:, model.support]
-    fitted = used @ model.coef[model.support] + model.intercept
+    fitted = data.loss.mean(used @ model.coef[model.support] + model.intercept)
     held_out = None
     if data.held_out is not None:
         table, truth, its_weights = data.held_out
         mean = float(np.average(y, weights=weights))
-        held_out = judge_predictions(linear.predict(table), truth, its_weights, mean)
+        said = linear.predict(table)
+        held_out = (
+            judge_likelihood(said, truth, its_weights, mean, data.loss)
+            if likelihood
+            else judge_predictions(said, truth, its_weights, mean)
+        )
     return Selection(
         settings=settings,
         data=data,
@@ -206,4 +220,4 @@ def _distances(
     if score is None:
         return None
     rows = float(len(y)) if weights is None else float(weights.sum())
-    return make_distances(score.residuals, score.weights, rows)
+    return make_distances(score.outcomes, score.weights, rows)

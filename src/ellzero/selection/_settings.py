@@ -17,6 +17,9 @@ class Settings:
     ----------
     target : str
         The column to predict.
+    family : {"auto", "gaussian", "binomial", "poisson"}
+        What the target is taken for: numbers, one of two values, or counts. "auto" is "binomial"
+        for a target of two values, and else "gaussian".
     criterion : {"ebic", "bic", "ric", "cv", "1se"}
         How a model is chosen, unless ``size`` or ``lam`` is given.
     size : int or None
@@ -33,7 +36,7 @@ class Settings:
         Whether weights are counts; else they are rescaled to sum to the number of rows.
     ridge : float or None
         Ridge penalty, for columns of unit norm; None means 0, but for a choice by cross-validation,
-        which then chooses it too.
+        which then chooses it too, and for likelihoods, which have one that is hardly felt.
     folds : int or None
         Number of folds of the cross-validation; None means 10, or fewer for few rows.
     repeats : int or None
@@ -63,6 +66,7 @@ class Settings:
     """
 
     target: str
+    family: str = "auto"
     criterion: str = "ebic"
     size: int | None = None
     lam: float | None = None

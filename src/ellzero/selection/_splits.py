@@ -52,8 +52,11 @@ def choose_folds(
     times: NDArray[np.float64] | None,
     seed: int,
     repeats: int = 1,
+    classes: NDArray[np.float64] | None = None,
 ) -> tuple[list[list[tuple[_Rows, _Rows]]], str]:
     """Return the training and test rows of each fold, by repeat, and what kind of folds they are.
+
+    Folds at random have about the same share of both classes, zeros and ones, if these are given.
 
     Folds of groups, and of what is ordered in time, are made once: nothing in them is random.
     """
@@ -75,8 +78,13 @@ def choose_folds(
             for early, late in make_splits(TimeSeriesSplit(count), moments, moments)
         ]
         return [splits], f"{count} folds, each later than the rows it is fitted on"
+    rarer = None if classes is None else int(min(classes.sum(), n - classes.sum()))
+    if rarer is not None and rarer < 2:
+        return [], "no folds"  # one of which would not see both classes
     count = _count(folds, n, "rows")
-    splits = make_splits(make_splitter(count, seed, repeats), rows, rows)
+    count = count if rarer is None else min(count, rarer)
+    splitter = make_splitter(count, seed, repeats, classes)
+    splits = make_splits(splitter, rows, rows if classes is None else classes)
     starts = range(0, len(splits), count)
     return [splits[start : start + count] for start in starts], f"{count} folds at random"
 

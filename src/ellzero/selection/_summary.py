@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ellzero._messages import Argument, Message
+from ellzero.likelihood._scores import brier
+from ellzero.regression._losses import Loss
 from ellzero.selection._judge import total_squares
+from ellzero.selection._likelihoods import calibration, roc
 from ellzero.selection._prepare import PreparedTable
 from ellzero.selection._select import Selection
 from ellzero.tables import Plan
@@ -80,12 +83,14 @@ def summarise(
 
     settings, data = selection.settings, selection.data
     n = float(len(data.y)) if data.weights is None else float(data.weights.sum())
-    total = total_squares(data.y, data.weights)
+    squared = data.loss is Loss.SQUARED
+    total = total_squares(data.y, data.weights) if squared else selection.frontier._total
     content = {
         "ellzero": __version__,
         "command": command,
         "seed": settings.seed,
         "target": settings.target,
+        "family": _family(data),
         "criterion": _criterion(selection),
         "rule": spell(_rule(selection)),
         "data": _data(data, selection.plan, spell),
@@ -105,6 +110,30 @@ def summarise(
     return _finite(content)  # type: ignore[no-any-return]
 
 
+def _family(data: PreparedTable) -> dict[str, Any]:
+    """Say what the target was taken for, and what share of what is explained."""
+    names = {Loss.SQUARED: "gaussian", Loss.LOGISTIC: "binomial", Loss.POISSON: "poisson"}
+    errors = {Loss.SQUARED: "squared error", Loss.LOGISTIC: "log loss", Loss.POISSON: "deviance"}
+    return {
+        "name": names[data.loss],
+        "labels": None if data.labels is None else list(data.labels),
+        "measure": "R²" if data.loss is Loss.SQUARED else "D²",
+        "error": errors[data.loss],
+        "ratio": {Loss.LOGISTIC: "odds ratio", Loss.POISSON: "rate ratio"}.get(data.loss),
+        "share": float(np.average(data.y, weights=data.weights)),
+    }
+
+
+def _root(selection: Selection, error: float) -> float | None:
+    """Return the root of a mean squared error; None of another."""
+    return math.sqrt(max(error, 0)) if selection.data.loss is Loss.SQUARED else None
+
+
+def _per_row(selection: Selection, rss: float, n: float) -> float:
+    """Return the mean error of the rows fitted, given twice the loss of all."""
+    return rss / (2 * n) if selection.data.loss is Loss.LOGISTIC else rss / n
+
+
 def _criterion(selection: Selection) -> str:
     settings = selection.settings
     if settings.size is not None:
@@ -117,7 +146,8 @@ def _rule(selection: Selection) -> str:
     criterion = _criterion(selection)
     if criterion not in _RULES:
         return ""
-    if criterion == "ebic" and selection.posterior is None:
+    squared = selection.data.loss is Loss.SQUARED
+    if criterion == "ebic" and selection.posterior is None and squared:
         return Message(_RULES[criterion], "; ", Argument("posterior", True), " says how sure.")
     return Message(_RULES[criterion], "." if criterion == "ebic" else "")
 
@@ -161,7 +191,8 @@ def _model(selection: Selection, n: float, total: float) -> dict[str, Any]:
         "kept": selection.kept,
         "shrinkage": _shrinkage(selection),
         "r2": 1 - model.rss / total,
-        "rmse": math.sqrt(model.rss / n),
+        "rmse": _root(selection, model.rss / n),
+        "error": _per_row(selection, model.rss, n),
         "certificate": selection.certificate.as_sentences(),
         "proof": _proof(selection),
         "variables": [
@@ -169,6 +200,8 @@ def _model(selection: Selection, n: float, total: float) -> dict[str, Any]:
                 "name": model.names[j],
                 "coefficient": model.coef[model.support[j]],
                 "standardised": model.standardised[j],
+                "ratio": _ratio(selection, float(model.coef[model.support[j]])),
+                "ratio_per_sd": _ratio(selection, float(model.standardised[j])),
                 "sd": selection.standard_deviations[j],
                 "removal_cost": model.removal_cost[j],
                 "r2_lost": lost[j],
@@ -180,6 +213,13 @@ def _model(selection: Selection, n: float, total: float) -> dict[str, Any]:
             for j in order
         ],
     }
+
+
+def _ratio(selection: Selection, log: float) -> float | None:
+    """Return what odds, or a mean, are multiplied by; None of least squares."""
+    if selection.data.loss is Loss.SQUARED:
+        return None
+    return math.exp(log) if abs(log) < 700 else (math.inf if log > 0 else 0.0)
 
 
 def _proof(selection: Selection) -> dict[str, Any] | None:
@@ -205,7 +245,7 @@ def _proof(selection: Selection) -> dict[str, Any] | None:
 def _shrinkage(selection: Selection) -> str:
     """Say how much coefficients are shrunk; nothing if there are none, or nobody asked."""
     ridge, factor = selection.ridge, selection.frontier.rescaling
-    if not selection.model.size:
+    if not selection.model.size or selection.data.loss is not Loss.SQUARED:
         return ""
     if not ridge:
         return (
@@ -230,10 +270,26 @@ def _cross_validation(selection: Selection) -> dict[str, Any] | None:
         "r2_se": score.r2_se,
         "error": score.error,
         "error_se": score.error_se,
-        "rmse": math.sqrt(score.error),
+        "rmse": _root(selection, score.error),
+        **_of_probabilities(selection),
         "predicts": score.predicts,
         "size_low": min(score.sizes),
         "size_high": max(score.sizes),
+    }
+
+
+def _of_probabilities(selection: Selection) -> dict[str, Any]:
+    """Return how probabilities do on rows held out: their ranks, and whether they come true."""
+    score, data = selection.score, selection.data
+    if score is None or data.loss is not Loss.LOGISTIC:
+        return {"auc": None, "brier": None, "calibration": None, "roc": None}
+    y, weights = data.y[score.rows], score.weights
+    auc, curve = roc(score.outcomes, y, weights, score.folds)
+    return {
+        "auc": auc,
+        "brier": float(brier(score.outcomes[None, :], y, weights)[0]),
+        "calibration": calibration(score.outcomes, y, weights),
+        "roc": curve,
     }
 
 
@@ -257,6 +313,7 @@ def _by_size(selection: Selection) -> dict[str, Any] | None:
         return None
     first = int(selection.frontier.sizes[0])
     return {
+        "root": selection.data.loss is Loss.SQUARED,
         "size": list(range(first, first + len(score.size_errors))),
         "mean_error": score.size_errors.tolist(),
         "se_error": score.size_ses.tolist(),
@@ -280,7 +337,8 @@ def _path(selection: Selection, n: float, total: float) -> list[dict[str, Any]]:
                 "lam_low": low,
                 "lam_high": high,
                 "r2": 1 - model.rss / total,
-                "rmse": math.sqrt(max(model.rss, 0) / n),
+                "rmse": _root(selection, model.rss / n),
+                "error": _per_row(selection, model.rss, n),
                 "intercept": model.intercept,
                 "chosen": size == chosen,
                 "held_out": _error_at(selection, size, low, high),
@@ -299,22 +357,25 @@ def _path(selection: Selection, n: float, total: float) -> list[dict[str, Any]]:
 
 
 def _error_at(selection: Selection, size: int, low: float, high: float) -> list[float] | None:
-    """Return the root mean squared error of the folds for a size.
+    """Return the error of the folds for a size, the root of a mean squared one.
 
     If models were chosen by the price: the least and the greatest in its interval.
     """
     curve, score = selection.curve, selection.score
+    squared = selection.data.loss is Loss.SQUARED
     if curve is None:
         place = size - int(selection.frontier.sizes[0])
         if score is None or place >= len(score.size_errors):
             return None
-        return [math.sqrt(score.size_errors[place])] * 2
+        error = float(score.size_errors[place])
+        return [math.sqrt(error) if squared else error] * 2
     if math.isnan(low):
         return None
     inside = (curve.lam_low < high) & (curve.lam_high > low)
     if not inside.any():
         return None
-    errors = np.sqrt(curve.mean_error[inside])
+    errors = curve.mean_error[inside]
+    errors = np.sqrt(errors) if squared else errors
     return [float(errors.min()), float(errors.max())]
 
 
@@ -322,13 +383,14 @@ def _curve(selection: Selection) -> dict[str, Any] | None:
     curve = selection.curve
     if curve is None:
         return None
-    cautious = selection.settings.shrinks
+    cautious = selection.settings.shrinks and selection.data.loss is Loss.SQUARED
     marks = {
         "least": curve.best(cautious=cautious),
         "one_se": curve.within_one_se(cautious=cautious),
     }
     return {
         "folds": selection.folds,
+        "root": selection.data.loss is Loss.SQUARED,
         "lam_low": curve.lam_low.tolist(),
         "lam_high": curve.lam_high.tolist(),
         "mean_error": curve.mean_error.tolist(),
@@ -338,7 +400,7 @@ def _curve(selection: Selection) -> dict[str, Any] | None:
             name: {
                 "lam": curve.middle(place),
                 "error": curve.mean_error[place],
-                "rmse": math.sqrt(curve.mean_error[place]),
+                "rmse": _root(selection, float(curve.mean_error[place])),
                 "se": curve.se_error[place],
                 "size": curve.mean_size[place],
             }
@@ -359,7 +421,7 @@ def _stand_ins(selection: Selection, total: float) -> list[dict[str, Any]]:
     frontier, model = selection.frontier, selection.model
     table = frontier.stand_ins(model.size, _STAND_INS)
     table["r2_lost"] = 2 * table["rise"] / total
-    if selection.ridge and len(table):
+    if selection.ridge and len(table) and selection.data.loss is Loss.SQUARED:
         places = {feature.name: j for j, feature in enumerate(selection.plan.features.features)}
         pairs = zip(table["leaves"].map(places), table["enters"].map(places), strict=True)
         swapped = [np.append(model.support[model.support != out], into) for out, into in pairs]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ellzero._warnings import DependentColumnWarning
 from ellzero.regression import FrontierModel, Stability, stability
+from ellzero.regression._losses import Loss
 from ellzero.selection._feature_matrix import FeatureMatrix
 from ellzero.selection._prepare import PreparedTable
 from ellzero.selection._settings import Settings
@@ -23,6 +24,8 @@ __all__ = ["Sureness", "make_stability"]
 
 # Tables of more numbers than this take more than some seconds, and the halves a copy of them.
 _CELLS = 2.5e7
+# Likelihoods take about so many times as long.
+_LIKELIHOOD = 25
 _LARGEST = 20
 # A variable that is chosen on so many halves, or is so probable, is worth a line.
 _OFTEN = 0.5
@@ -39,7 +42,15 @@ def make_stability(
     units = len(rows) if groups is None else len(np.unique(groups))
     p = matrix.X.shape[1]
     small = units < 8 or p <= matrix.forced.size
-    if not settings.stability or data.times is not None or small or len(rows) * p > _CELLS:
+    if data.loss.is_likelihood and not small:
+        # So that every half can be fitted: of both classes, and not of zeros alone
+        y = data.y[rows]
+        few = min(
+            np.count_nonzero(y), np.count_nonzero(y == 0) if data.loss is Loss.LOGISTIC else 8
+        )
+        small = few < 8 or (groups is not None and data.loss is Loss.LOGISTIC)
+    cells = len(rows) * p * (_LIKELIHOOD if data.loss.is_likelihood else 1)
+    if not settings.stability or data.times is not None or small or cells > _CELLS:
         return None
     whole = len(rows) == len(data.y)
     with warnings.catch_warnings():
@@ -47,6 +58,7 @@ def make_stability(
         return stability(
             matrix.X if whole else matrix.X[rows],
             data.y[rows],
+            loss=data.loss.value,
             max_size=max(_LARGEST, size, matrix.forced.size + 1),
             ridge=ridge,
             always_include=matrix.forced,

@@ -2,37 +2,46 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ellzero._messages import Argument, Message
+from ellzero.regression._losses import Loss
 from ellzero.tables import Column, DataError, DateColumn, NumberColumn, TextColumn
 from ellzero.tables._columns import number_text
 from ellzero.tables._kinds import decimal_commas
 
-__all__ = ["caution_target", "check_target", "read_target"]
+__all__ = ["Target", "caution_target", "check_target", "read_target"]
 
 _Floats = NDArray[np.float64]
 # Whole numbers from 1 to this may be marks or grades.
 _GRADES = 10
 
 
-def read_target(column: Column) -> _Floats:
-    """Return the numbers of the target."""
+class Target(NamedTuple):
+    """What is predicted.
+
+    Attributes
+    ----------
+    y : ndarray
+        Numbers; zeros and ones if it is binary.
+    loss : Loss
+        What a model of it loses.
+    labels : tuple of two str, or None
+        What zero and one stand for.
+    """
+
+    y: _Floats
+    loss: Loss
+    labels: tuple[str, str] | None = None
+
+
+def read_target(column: Column, family: str = "auto") -> Target:
+    """Return the target as what it is taken for."""
     if isinstance(column, TextColumn):
-        example = f" (such as {column.levels[0]!r})" if column.levels else ""
-        comma = Message(", or numbers with a decimal comma (", Argument("decimal", ","), ")")
-        if len(column.levels or ()) == 2:
-            zero, one = sorted(column.levels or ())
-            raise DataError(
-                f"The target {column.name!r} is binary, {zero!r} or {one!r}: write these as 0 and "
-                "1 to have differences of probability by least squares."
-            )
-        raise DataError(
-            f"The target {column.name!r} holds text{example}",
-            comma if decimal_commas(column) else "",
-            ": a number is needed to predict.",
-        )
+        return _read_text(column, family)
     if isinstance(column, DateColumn):
         raise DataError(f"The target {column.name!r} holds dates: a number is needed to predict.")
     assert isinstance(column, NumberColumn)
@@ -40,7 +49,56 @@ def read_target(column: Column) -> _Floats:
         raise DataError(f"The target {column.name!r} has no values.")
     if np.isinf(column.values).any():
         raise DataError(f"The target {column.name!r} has infinite values.")
-    return np.ascontiguousarray(column.values)
+    y = np.ascontiguousarray(column.values)
+    if family == "gaussian":
+        return Target(y, Loss.SQUARED)
+    if family == "poisson":
+        if y.min() < 0:
+            raise DataError(
+                Argument("family", "poisson"),
+                f" is for counts, but the target {column.name!r} has values below 0.",
+            )
+        if not y.max() > 0:
+            raise DataError(f"The target {column.name!r} is 0 in all rows: nothing to predict.")
+        return Target(y, Loss.POISSON)
+    values = np.unique(y)
+    if len(values) == 2:
+        labels = (number_text(values[0]), number_text(values[1]))
+        return Target((y == values[1]).astype(np.float64), Loss.LOGISTIC, labels)
+    if family == "binomial":
+        raise DataError(
+            Argument("family", "binomial"),
+            f" is for two values, but the target {column.name!r} has {len(values):,}.",
+        )
+    return Target(y, Loss.SQUARED)
+
+
+def _read_text(column: TextColumn, family: str) -> Target:
+    levels = column.levels or []
+    used = sorted({levels[code] for code in np.unique(column.codes) if code >= 0})
+    if len(used) == 2 and family in ("auto", "binomial"):
+        second = levels.index(used[1])
+        return Target(
+            (column.codes == second).astype(np.float64), Loss.LOGISTIC, (used[0], used[1])
+        )
+    if len(used) == 2:
+        zero, one = used
+        raise DataError(
+            f"The target {column.name!r} is binary, {zero!r} or {one!r}: write these as 0 and "
+            "1 to have differences of probability by least squares."
+        )
+    if family == "binomial":
+        raise DataError(
+            Argument("family", "binomial"),
+            f" is for two values, but the target {column.name!r} has {len(used):,}.",
+        )
+    example = f" (such as {levels[0]!r})" if levels else ""
+    comma = Message(", or numbers with a decimal comma (", Argument("decimal", ","), ")")
+    raise DataError(
+        f"The target {column.name!r} holds text{example}",
+        comma if decimal_commas(column) else "",
+        ": a number is needed to predict, or one of two values.",
+    )
 
 
 def check_target(y: _Floats, weights: _Floats | None, name: str) -> None:
@@ -61,9 +119,26 @@ def check_target(y: _Floats, weights: _Floats | None, name: str) -> None:
         raise DataError(f"The target {name!r} has values too {how} to be squared: rescale it.")
 
 
-def caution_target(name: str, y: _Floats) -> list[str]:
-    """Say what least squares means for a target that has two values or counts something."""
-    values = np.unique(y)
+def caution_target(name: str, target: Target) -> list[str]:
+    """Say what the target was taken for, where that may not be what users expect."""
+    if target.loss is Loss.LOGISTIC:
+        assert target.labels is not None
+        low, high = target.labels
+        return [
+            Message(
+                f"The target {name!r} is binary ({low} or {high}): the log-odds of {high} are "
+                "modelled, by logistic regression. ",
+                Argument("family", "gaussian"),
+                " is least squares.",
+            )
+        ]
+    if target.loss is Loss.POISSON:
+        return [
+            f"The target {name!r} is taken for a count: the logarithm of its mean is modelled, by "
+            "Poisson regression. Where counts vary more than their mean, too many variables are "
+            "kept."
+        ]
+    values = np.unique(target.y)
     if len(values) == 2:
         low, high = (number_text(value) for value in values)
         return [
@@ -77,10 +152,14 @@ def caution_target(name: str, y: _Floats) -> list[str]:
         ]
     whole = bool(np.array_equal(values, np.floor(values)))
     from_zero = values[0] == 0 or (values[0] == 1 and values[-1] > _GRADES)
-    if whole and from_zero and len(values) < len(y):
+    if whole and from_zero and len(values) < len(target.y):
         return [
-            f"The target {name!r} looks like a count (whole numbers from {values[0]:g} to "
-            f"{values[-1]:g}). Least squares is used: it models the mean by a straight line, which "
-            "may fall below zero, and large counts, which vary more, weigh most."
+            Message(
+                f"The target {name!r} looks like a count (whole numbers from {values[0]:g} to "
+                f"{values[-1]:g}). Least squares is used: it models the mean by a straight line, "
+                "which may fall below zero, and large counts, which vary more, weigh most. ",
+                Argument("family", "poisson"),
+                " models the logarithm of the mean.",
+            )
         ]
     return []
