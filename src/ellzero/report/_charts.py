@@ -18,10 +18,12 @@ from ellzero.report._svg import Axis, Canvas, linear_ticks, log_ticks
 __all__ = [
     "both_widths",
     "chart_bar",
+    "chart_calibration",
     "chart_curve",
     "chart_inclusion",
     "chart_quantiles",
     "chart_residuals",
+    "chart_roc",
     "chart_sizes",
 ]
 
@@ -44,7 +46,7 @@ def chart_bar(share: float, kind: str = "") -> Markup:
     )
 
 
-def chart_curve(curve: dict[str, Any], chosen: float | None, width: int) -> Canvas:
+def chart_curve(curve: dict[str, Any], chosen: float | None, label: str, width: int) -> Canvas:
     """Draw the cross-validated error against the price, its standard error, and both rules."""
     height, left, right = 320, 58, 14
     canvas = Canvas(width, height, "Error on rows held out against the price of a variable")
@@ -58,14 +60,12 @@ def chart_curve(curve: dict[str, Any], chosen: float | None, width: int) -> Canv
     reach = max((inner[0] / inner[-1]) ** 0.05, 1.2)
     edges = np.array([inner[0] * reach, *inner, *([inner[-1] / reach] if low[-1] == 0 else [])])
     steps = len(edges) - 1
-    root = np.sqrt(error[:steps])
-    lower = np.sqrt(np.maximum(error - se, 0)[:steps])
-    upper = np.sqrt((error + se)[:steps])
+    root, lower, upper = _with_band(error[:steps], se[:steps], curve["root"])
     x = Axis(edges[0], edges[-1], left, width - right, log=True)
     y = _error_axis(root, lower, upper, height)
     y_ticks = [(t, number(t)) for t in linear_ticks(y.low, y.high)]
     x_ticks = [(t, number(t)) for t in log_ticks(edges[-1], edges[0], 8 if width > 400 else 4)]
-    canvas.axes(x, y, x_ticks, y_ticks, "price of a variable, falling", "typical error")
+    canvas.axes(x, y, x_ticks, y_ticks, "price of a variable, falling", label)
     corners = [(x(float(a)), x(float(b))) for a, b in pairwise(edges)]
     above = [p for (a, b), v in zip(corners, upper, strict=True) for p in ((a, y(v)), (b, y(v)))]
     below = [p for (a, b), v in zip(corners, lower, strict=True) for p in ((a, y(v)), (b, y(v)))]
@@ -94,7 +94,7 @@ def chart_curve(curve: dict[str, Any], chosen: float | None, width: int) -> Canv
     return canvas
 
 
-def chart_sizes(sizes: dict[str, Any], chosen: int, width: int) -> Canvas:
+def chart_sizes(sizes: dict[str, Any], chosen: int, label: str, width: int) -> Canvas:
     """Draw the error on rows held out against the number of variables, the chosen one marked."""
     height, left, right = 300, 58, 14
     canvas = Canvas(width, height, "Error on rows held out against the number of variables")
@@ -104,15 +104,14 @@ def chart_sizes(sizes: dict[str, Any], chosen: int, width: int) -> Canvas:
         return canvas
     error = np.array([math.inf if v is None else v for v in sizes["mean_error"]], dtype=float)
     se = np.array([0.0 if v is None else v for v in sizes["se_error"]], dtype=float)
-    root = np.sqrt(error)
-    lower, upper = np.sqrt(np.maximum(error - se, 0)), np.sqrt(error + se)
+    root, lower, upper = _with_band(error, se, sizes["root"])
     y = _error_axis(root, lower, upper, height)
     x = Axis(size[0] - 0.3, size[-1] + 0.3, left, width - right)
     most = 10 if width > 400 else 5
     step = max(1, math.ceil((size[-1] - size[0]) / most))
     x_ticks = [(float(k), str(k)) for k in range(size[0], size[-1] + 1, step)]
     y_ticks = [(t, number(t)) for t in linear_ticks(y.low, y.high)]
-    canvas.axes(x, y, x_ticks, y_ticks, "number of variables", "typical error")
+    canvas.axes(x, y, x_ticks, y_ticks, "number of variables", label)
     above, below, line = (
         [(x(float(k)), y(float(v))) for k, v in zip(size, values, strict=True)]
         for values in (upper, lower, root)
@@ -129,6 +128,46 @@ def chart_sizes(sizes: dict[str, Any], chosen: int, width: int) -> Canvas:
         if at <= y.high:
             canvas.add("circle", cx=x(float(chosen)), cy=y(at), r=5, class_="chosen")
     return canvas
+
+
+def _with_band(
+    error: NDArray[np.float64], se: NDArray[np.float64], root: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return errors, or their roots, and one standard error to either side."""
+    ends = error, np.maximum(error - se, 0), error + se
+    middle, lower, upper = (np.sqrt(end) if root else end for end in ends)
+    return middle, lower, upper
+
+
+def chart_calibration(points: list[list[float]], width: int) -> Canvas:
+    """Draw what came true against the probability that was said."""
+    canvas = Canvas(width, 320, "What came true against the probability that was said")
+    x, y = _unit_axes(canvas, "probability that was said", "share that came true")
+    for said, came, se, _ in points:
+        low, high = max(came - 2 * se, 0.0), min(came + 2 * se, 1.0)
+        canvas.line([(x(said), y(low)), (x(said), y(high))], "curve thin")
+    canvas.line([(x(p[0]), y(p[1])) for p in points], "curve")
+    for said, came, _, _ in points:
+        canvas.add("circle", cx=x(said), cy=y(came), r=4, class_="chosen")
+    return canvas
+
+
+def chart_roc(curve: list[list[float]], width: int) -> Canvas:
+    """Draw how many are found against how many are taken for them."""
+    canvas = Canvas(width, 320, "Share found against share of false alarms")
+    x, y = _unit_axes(canvas, "share of false alarms", "share found")
+    canvas.line([(x(a), y(b)) for a, b in curve], "curve")
+    return canvas
+
+
+def _unit_axes(canvas: Canvas, x_label: str, y_label: str) -> tuple[Axis, Axis]:
+    """Draw axes from 0 to 1, and the line on which they are equal."""
+    x = Axis(0.0, 1.0, 58, min(canvas.width - 14, 58 + 420))
+    y = Axis(0.0, 1.0, canvas.height - 46, 26)
+    ticks = [(t, f"{t:g}") for t in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)]
+    canvas.axes(x, y, ticks, ticks, x_label, y_label)
+    canvas.line([(x(0.0), y(0.0)), (x(1.0), y(1.0))], "dashed")
+    return x, y
 
 
 def _error_axis(

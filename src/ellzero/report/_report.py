@@ -8,16 +8,19 @@ import json
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
 from ellzero._shown import shown
 from ellzero.report._charts import (
     both_widths,
     chart_bar,
+    chart_calibration,
     chart_curve,
     chart_inclusion,
     chart_quantiles,
     chart_residuals,
+    chart_roc,
     chart_sizes,
 )
 from ellzero.report._format import fixed, number, percent, plural, signed
@@ -61,6 +64,13 @@ def make_report(selection: Selection, content: dict[str, Any]) -> str:
     seed = content["seed"]
     model, path = content["model"], content["path"]
     fitted, residuals = selection.fitted, selection.residuals
+    if content["family"]["name"] == "poisson":
+        residuals = residuals / np.sqrt(np.maximum(fitted, np.finfo(float).tiny))
+    judged = content["cross_validation"] or {}
+    points, curve_of_ranks = judged.get("calibration"), judged.get("roc")
+    error = (
+        "typical error" if content["family"]["name"] == "gaussian" else content["family"]["error"]
+    )
     largest = max((v["r2_lost"] for v in model["variables"]), default=1.0) or 1.0
     chosen_step = next(place for place, step in enumerate(path) if step["chosen"])
     curve, sizes, posterior = content["curve"], content["sizes"], content["posterior"]
@@ -74,8 +84,10 @@ def make_report(selection: Selection, content: dict[str, Any]) -> str:
         largest=largest,
         chosen_step=chosen_step,
         steps=Markup(_for_script(_steps(path))),
-        curve_chart=curve and both_widths(lambda w: chart_curve(curve, model["lam"], w)),
-        sizes_chart=sizes and both_widths(lambda w: chart_sizes(sizes, model["size"], w)),
+        curve_chart=curve and both_widths(lambda w: chart_curve(curve, model["lam"], error, w)),
+        sizes_chart=sizes and both_widths(lambda w: chart_sizes(sizes, model["size"], error, w)),
+        calibration_chart=points and both_widths(lambda w: chart_calibration(points, w)),
+        roc_chart=curve_of_ranks and both_widths(lambda w: chart_roc(curve_of_ranks, w)),
         path_chart=both_widths(lambda w: chart_path(path, w)),
         far_out=far_out(path),
         inclusion_chart=posterior
