@@ -295,7 +295,7 @@ BAD_DATA = {
     "text target": (b"x,y\n1,low\n2,high\n3,no\n", [], "The target 'y' holds text"),
     "binary target": (
         b"x,y\n1,low\n2,high\n3,low\n",
-        [],
+        ["--family", "gaussian"],
         "The target 'y' is binary, 'high' or 'low': write these as 0 and 1",
     ),
     "date target": (b"x,y\n1,2024-01-01\n2,2024-01-02\n", [], "The target 'y' holds dates"),

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from ellzero.cli._wording import in_options
+from ellzero.regression._losses import Loss
 from ellzero.selection import Settings, prepare, select
-from ellzero.selection._target import caution_target
+from ellzero.selection._target import Target, caution_target
 from ellzero.tables import NumberColumn, Table
 
 
@@ -58,5 +59,5 @@ def test_few_rows_that_are_fitted_exactly_are_no_leak(rng):
     ],
 )
 def test_what_a_target_is(y, words):
-    notes = caution_target("y", np.array(y, dtype=float))
+    notes = caution_target("y", Target(np.array(y, dtype=float), Loss.SQUARED))
     assert [words in note for note in notes] == ([True] if words else [])

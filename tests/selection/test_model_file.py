@@ -128,19 +128,22 @@ def rewrite(path, content):
     path.write_text(json.dumps(content))
 
 
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_a_model_of_an_older_version_is_read(tmp_path, model, version):
     path = tmp_path / "m.json"
     save_model(model, path)
     content = json.loads(path.read_text(encoding="utf-8"))
-    assert content.pop("draws") is None
+    assert content.pop("loss") == "squared"
+    assert content.pop("labels") is None
+    if version < 3:
+        assert content.pop("draws") is None
     if version == 1:
         assert content.pop("pools") == content.pop("parts") == {}
         assert content.pop("distances") is None
     content["version"] = version
     rewrite(path, content)
     assert load_model(path) == model
-    content["draws" if version == 2 else "pools"] = {}
+    content[{1: "pools", 2: "draws", 3: "loss"}[version]] = {}
     rewrite(path, content)
     with pytest.raises(DataError, match="fields are not those"):
         load_model(path)
@@ -223,8 +226,8 @@ def test_every_edit_is_noticed(tmp_path, model):
     path.write_text(text.replace("ellzero-model", "other"), encoding="utf-8")
     with pytest.raises(DataError, match="is not a model saved by ellzero"):
         load_model(path)
-    path.write_text(text.replace('"version": 3', '"version": 4'), encoding="utf-8")
-    with pytest.raises(DataError, match="version 4; this ellzero reads versions 1 to 3"):
+    path.write_text(text.replace('"version": 4', '"version": 5'), encoding="utf-8")
+    with pytest.raises(DataError, match="version 5; this ellzero reads versions 1 to 4"):
         load_model(path)
 
 

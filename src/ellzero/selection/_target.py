@@ -16,6 +16,8 @@ from ellzero.tables._kinds import decimal_commas
 __all__ = ["Target", "caution_target", "check_target", "read_target"]
 
 _Floats = NDArray[np.float64]
+# Two numbers that are closer, relatively, may differ by rounding.
+_APART = 1e-12
 # Whole numbers from 1 to this may be marks or grades.
 _GRADES = 10
 
@@ -62,7 +64,8 @@ def read_target(column: Column, family: str = "auto") -> Target:
             raise DataError(f"The target {column.name!r} is 0 in all rows: nothing to predict.")
         return Target(y, Loss.POISSON)
     values = np.unique(y)
-    if len(values) == 2:
+    apart = len(values) == 2 and values[1] - values[0] > _APART * np.abs(values).max()
+    if apart:
         labels = (number_text(values[0]), number_text(values[1]))
         return Target((y == values[1]).astype(np.float64), Loss.LOGISTIC, labels)
     if family == "binomial":
