@@ -118,6 +118,10 @@ class BernoulliGaussian(TwoGroups):
     (Polson and Sun, Section 2). This joint mode ignores the slab's normalising constant; the mode
     of ``p(gamma | y)``, with the coefficients integrated out, is another estimator.
 
+    For a likelihood without a variance of its own, as of :class:`ellzero.L0Classifier` and
+    :class:`ellzero.L0PoissonRegressor`, the same holds with its negative logarithm for the first
+    term and ``sigma_e = 1``.
+
     Parameters
     ----------
     theta : float
