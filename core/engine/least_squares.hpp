@@ -108,6 +108,8 @@ class LeastSquares final : public Engine {
     if (!can) scores_.rule_out(j, kSpan);
     return can;
   }
+  // Takes a column out of the running until the support has changed.
+  void rule_out(Index j) { scores_.rule_out(j, kSpan); }
   bool insert(Index j) override { return insert(j, kSpan); }
   // The same for a column whose pivot is above `least_pivot`.
   bool insert(Index j, double least_pivot) { return insert(j, least_pivot, nullptr); }

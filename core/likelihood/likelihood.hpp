@@ -94,7 +94,11 @@ class Likelihood final : public Engine {
   // d_i of least squares on the members.
   const std::vector<double>& d() const { return model_->d(); }
 
-  bool can_insert(Index j) override { return model_->can_insert(j); }
+  bool can_insert(Index j) override {
+    const bool can = model_->can_insert(j);
+    if (!can) inserted_ = false;  // another is the best now
+    return can;
+  }
   bool insert(Index j) override {
     if (explores_) {
       Leap there = leap({j}, {});
@@ -102,10 +106,14 @@ class Likelihood final : public Engine {
     }
     const std::vector<Index> before = members();
     const Start start = start_with({j}, {});
-    if (!model_->insert(j)) return false;
+    if (!model_->insert(j)) {
+      inserted_ = false;
+      return false;
+    }
     if (fit_from(start)) return true;
     model_->move_to(before);
-    fit_from(start_with({}, {}));
+    fit_from({});
+    model_->rule_out(j);
     return false;
   }
   void remove(Index position) override {
@@ -148,10 +156,11 @@ class Likelihood final : public Engine {
   void exclude(Index j) override {
     if (contains(j)) remove(position(j));
     model_->exclude(j);
+    inserted_ = false;
   }
   void allow(Index j) override {
     model_->allow(j);
-    looked_ = false;
+    looked_ = inserted_ = false;
   }
 
   std::unique_ptr<State> save() const override { return std::make_unique<Place>(*this); }
@@ -233,7 +242,7 @@ class Likelihood final : public Engine {
   // fit, and that curvature's factor.
   struct Leap {
     Basis basis;
-    std::vector<double> b;
+    std::vector<double> b, from;  // `from`: as they are at the fit, 0 for columns that enter
     Square hessian, factor;
     bool sound = false;
   };
@@ -323,12 +332,23 @@ class Likelihood final : public Engine {
   std::vector<Index> changed(const std::vector<Index>& entering,
                              const std::vector<Index>& leaving) const;
   Leap leap(const std::vector<Index>& entering, const std::vector<Index>& leaving) const;
+  // Evaluates a point, after pulling it back to where the leap's quadratic still says something.
+  void evaluate_nearby(const Leap& there, Point& point) const {
+    newton_.evaluate(there.basis, point);
+    const double share = newton_.safe_share(point_.eta, point.eta);
+    if (share == 1) return;
+    for (std::size_t s = 0; s < point.b.size(); ++s) {
+      point.b[s] = there.from[s] + share * (point.b[s] - there.from[s]);
+    }
+    newton_.evaluate(there.basis, point);
+  }
   Trial attempt(const std::vector<Index>& entering, const std::vector<Index>& leaving,
                 double bar) const;
   Trial approach(Leap& there, double bar, Point& point) const;
   bool land(Leap& there);
+  // A fit takes the place of what is known; a trial does so if it is better.
   void remember(const std::vector<Index>& entering, const std::vector<Index>& leaving,
-                const Trial& trial) const;
+                const Trial& trial, bool fitted = false) const;
   Solution solution_here() const;
 
   const Rows& rows_;
@@ -369,8 +389,11 @@ inline Likelihood::Start Likelihood::start_with(const std::vector<Index>& enteri
     return start;
   }
   if (entering.size() + leaving.size() > kLeap) return {};
-  const Leap leap = this->leap(entering, leaving);
+  Leap leap = this->leap(entering, leaving);
   if (!leap.sound) return {};
+  point_there_.b = leap.b;
+  evaluate_nearby(leap, point_there_);
+  leap.b = point_there_.b;
   if (first()) start.intercept = leap.b[0];
   Index s = first();
   for (Index r = 0; r < size(); ++r) {
@@ -396,7 +419,12 @@ inline bool Likelihood::fit_from(const Start& start) {
   looked_ = inserted_ = false;
   removals_.clear();
   if (!newton_.minimise(basis_, point_, 0.01 * rounding(), hessian_, factor_, next_)) return false;
-  remember({}, {}, {energy(), true, 0, point_.b});
+  if (!(energy() <= null_energy_ + rounding())) {  // the start was beyond what can be computed
+    point_.b.assign(basis_.size(), 0.0);
+    if (first()) point_.b[0] = null_intercept_;
+    newton_.minimise(basis_, point_, 0.01 * rounding(), hessian_, factor_, next_);
+  }
+  remember({}, {}, {energy(), true, 0, point_.b}, true);
   return true;
 }
 
@@ -585,6 +613,11 @@ inline void Likelihood::price_removals() const {
   if (static_cast<Index>(removals_.size()) == size()) return;
   removals_.clear();
   for (const double cost : removal_promises()) removals_.push_back({cost, false});
+  // What the engine has come from is known, and must cost what the insertion has gained.
+  for (Index r = 0; r < size() && !explores_; ++r) {
+    const FitMemory::Entry* known = memory_.find(changed({}, {r}));
+    if (known && known->settled) removals_[r] = {std::max(0.0, known->energy - energy()), true};
+  }
   for (Index count = 0; count < std::min(kRemovals, size()) && !explores_; ++count) {
     const auto cheapest =
         std::min_element(removals_.begin(), removals_.end(),
@@ -652,7 +685,9 @@ inline Likelihood::Leap Likelihood::leap(const std::vector<Index>& entering,
   out.sound = Newton::independent(out.hessian, out.factor);
   if (!out.sound) return out;
   solve_factored(out.factor, down.data(), out.b.data());
-  for (Index s = 0; s < stay; ++s) out.b[s] += point_.b[kept[s]];
+  out.from.assign(stay + added, 0.0);
+  for (Index s = 0; s < stay; ++s) out.from[s] = point_.b[kept[s]];
+  for (Index s = 0; s < stay; ++s) out.b[s] += out.from[s];
   return out;
 }
 
@@ -679,7 +714,7 @@ inline Likelihood::Trial Likelihood::approach(Leap& there, double bar, Point& po
   const double tolerance = explores_ ? kNearlySettled : kSettled;
   Trial trial;
   point.b = there.b;
-  newton_.evaluate(there.basis, point);
+  evaluate_nearby(there, point);
   double before = kInfinity, curvature = sum_of(point_.curvature);
   std::vector<double> down, step(there.basis.size());
   for (int round = 0; round < kRounds; ++round) {
@@ -695,7 +730,9 @@ inline Likelihood::Trial Likelihood::approach(Leap& there, double bar, Point& po
     if (promise > 0.25 * before) {
       newton_.hessian(there.basis, point, there.hessian);
       there.factor = there.hessian;
-      if (!Newton::independent(there.hessian, there.factor)) break;
+      if (!Newton::independent(there.hessian, there.factor)) {
+        Newton::stiffen(there.hessian, there.factor);
+      }
       solve_factored(there.factor, down.data(), step.data());
       curvature = sum_of(point.curvature);
     }
@@ -709,7 +746,10 @@ inline Likelihood::Trial Likelihood::approach(Leap& there, double bar, Point& po
 
 // Stands there, once the members are those of the leap.
 inline bool Likelihood::land(Leap& there) {
-  const Trial trial = approach(there, kInfinity, point_there_);
+  Trial trial = approach(there, kInfinity, point_there_);
+  // Good enough to walk on, but not to be taken for the least later.
+  trial.energy = point_there_.energy();
+  trial.settled = false;
   std::swap(point_, point_there_);
   basis_ = std::move(there.basis);
   hessian_ = std::move(there.hessian);
@@ -721,7 +761,8 @@ inline bool Likelihood::land(Leap& there) {
 }
 
 inline void Likelihood::remember(const std::vector<Index>& entering,
-                                 const std::vector<Index>& leaving, const Trial& trial) const {
+                                 const std::vector<Index>& leaving, const Trial& trial,
+                                 bool fitted) const {
   std::vector<std::pair<Index, double>> pairs;
   Index s = first();
   for (Index r = 0; r < size(); ++r) {
@@ -741,7 +782,8 @@ inline void Likelihood::remember(const std::vector<Index>& entering,
   entry.settled = trial.settled;
   entry.left = trial.left;
   if (const FitMemory::Entry* known = memory_.find(sorted)) {
-    if (known->energy <= entry.energy && (known->settled || !entry.settled)) return;
+    const bool better = known->energy <= entry.energy && (known->settled || !entry.settled);
+    if (better && !fitted) return;
     entry.descents = known->descents;
   }
   memory_.put(sorted, std::move(entry));

@@ -93,22 +93,39 @@ class Newton {
 
   // Goes from point.b to the minimum: until a step promises less than `tolerance`. Leaves the
   // second derivatives there in `hessian`, and their factor in `factor`; false where columns depend
-  // on each other. `next` is room to work in.
+  // on each other, whatever the curvature of the rows. `next` is room to work in.
   bool minimise(const Basis& basis, Point& point, double tolerance, Square& hessian_there,
                 Square& factor, Point& next) const {
     std::vector<double> down, step;
     evaluate(basis, point);
+    bool sound = false;  // whether the columns are known not to depend on each other
     for (int round = 0;; ++round) {
       descent(basis, point, down);
       hessian(basis, point, hessian_there);
       factor = hessian_there;
-      if (!independent(hessian_there, factor)) return false;
+      if (!independent(hessian_there, factor)) {
+        sound = sound || columns_independent(basis);
+        if (!sound) return false;
+        stiffen(hessian_there, factor);
+      }
       step.resize(basis.size());
       solve_factored(factor, down.data(), step.data());
       const double promise = 0.5 * dot(down.data(), step.data(), basis.size());
-      if (!(promise > tolerance) || round == kRounds) return true;
+      // No more can be gained than there is: without that, separated fits would run on for ever.
+      if (!(std::min(promise, point.energy()) > tolerance) || round == kRounds) return true;
       if (!go(basis, point, step, promise, next)) return true;
     }
+  }
+
+  // The share of a step that moves no predictor by more than this: a quadratic that has lost its
+  // curvature says nothing of what is beyond. `from` and `to` are predictors of all rows.
+  double safe_share(const std::vector<double>& from, const std::vector<double>& to) const {
+    constexpr double kFar = 30;
+    double largest = 0;
+    for (Index r = 0; r < rows_.rows(); ++r) {
+      if (weights_[r] > 0) largest = std::max(largest, std::fabs(to[r] - from[r]));
+    }
+    return largest > kFar ? kFar / largest : 1;
   }
 
   // Takes a step, or a part of it, that keeps a share of what it promises; false if none does.
@@ -120,6 +137,10 @@ class Newton {
       next.b = point.b;
       for (Index s = 0; s < basis.size(); ++s) next.b[s] += length * step[s];
       evaluate(basis, next);
+      if (const double share = safe_share(point.eta, next.eta); halvings == 0 && share < 1) {
+        length = 2 * share;  // it is halved at once
+        continue;
+      }
       if (next.energy() <= point.energy() - kShare * length * promise) {
         std::swap(point, next);
         return true;
@@ -139,7 +160,30 @@ class Newton {
     return true;
   }
 
+  // Where the fit runs off to infinity, as where classes are separated, rows lose their curvature,
+  // and columns that differ in these rows alone look as if they depended on each other. Adds a
+  // little to the diagonal, so that steps stay finite, and factorises.
+  static void stiffen(Square& hessian, Square& factor) {
+    constexpr double kShare = 1e-10, kTiny = 1e-300;
+    for (Index s = 0; s < hessian.size; ++s) {
+      hessian.row(s)[s] += kShare * hessian.row(s)[s] + kTiny;
+    }
+    factor = hessian;
+    factorise(factor);
+  }
+
  private:
+  // The same as independent() with the weights of the rows for their curvature.
+  bool columns_independent(const Basis& basis) const {
+    Square gram;
+    gram.resize(basis.size());
+    weighted_products(basis.columns.data(), basis.size(), weights_.data(), rows_.rows(),
+                      gram.values.data(), gram.stride);
+    for (Index s = 0; s < basis.size(); ++s) gram.row(s)[s] += basis.ridge[s];
+    Square factor = gram;
+    return independent(gram, factor);
+  }
+
   static constexpr int kRounds = 60;
 
   const Rows& rows_;

@@ -68,7 +68,9 @@ class Rows {
   // Of every column of Z, the sum of squares under some weights, centred if there is an intercept.
   std::vector<double> squares(const std::vector<double>& weights, const Context& context) const {
     std::vector<double> out(columns(), 0.0);
-    const Response response(y_.data(), weights.data(), rows(), ones_ != nullptr);
+    // Of no response in particular: y may be out of range under these weights.
+    const std::vector<double> nothing(rows(), 0.0);
+    const Response response(nothing.data(), weights.data(), rows(), ones_ != nullptr);
     columns_.take_moments(
         response,
         [&](Index j, const ScaledMoments& scaled) {
