@@ -242,7 +242,7 @@ class Likelihood final : public Engine {
   // fit, and that curvature's factor.
   struct Leap {
     Basis basis;
-    std::vector<double> b, from;  // `from`: as they are at the fit, 0 for columns that enter
+    std::vector<double> b;
     Square hessian, factor;
     bool sound = false;
   };
@@ -332,16 +332,6 @@ class Likelihood final : public Engine {
   std::vector<Index> changed(const std::vector<Index>& entering,
                              const std::vector<Index>& leaving) const;
   Leap leap(const std::vector<Index>& entering, const std::vector<Index>& leaving) const;
-  // Evaluates a point, after pulling it back to where the leap's quadratic still says something.
-  void evaluate_nearby(const Leap& there, Point& point) const {
-    newton_.evaluate(there.basis, point);
-    const double share = newton_.safe_share(point_.eta, point.eta);
-    if (share == 1) return;
-    for (std::size_t s = 0; s < point.b.size(); ++s) {
-      point.b[s] = there.from[s] + share * (point.b[s] - there.from[s]);
-    }
-    newton_.evaluate(there.basis, point);
-  }
   Trial attempt(const std::vector<Index>& entering, const std::vector<Index>& leaving,
                 double bar) const;
   Trial approach(Leap& there, double bar, Point& point) const;
@@ -389,11 +379,8 @@ inline Likelihood::Start Likelihood::start_with(const std::vector<Index>& enteri
     return start;
   }
   if (entering.size() + leaving.size() > kLeap) return {};
-  Leap leap = this->leap(entering, leaving);
+  const Leap leap = this->leap(entering, leaving);
   if (!leap.sound) return {};
-  point_there_.b = leap.b;
-  evaluate_nearby(leap, point_there_);
-  leap.b = point_there_.b;
   if (first()) start.intercept = leap.b[0];
   Index s = first();
   for (Index r = 0; r < size(); ++r) {
@@ -685,9 +672,7 @@ inline Likelihood::Leap Likelihood::leap(const std::vector<Index>& entering,
   out.sound = Newton::independent(out.hessian, out.factor);
   if (!out.sound) return out;
   solve_factored(out.factor, down.data(), out.b.data());
-  out.from.assign(stay + added, 0.0);
-  for (Index s = 0; s < stay; ++s) out.from[s] = point_.b[kept[s]];
-  for (Index s = 0; s < stay; ++s) out.b[s] += out.from[s];
+  for (Index s = 0; s < stay; ++s) out.b[s] += point_.b[kept[s]];
   return out;
 }
 
@@ -714,8 +699,9 @@ inline Likelihood::Trial Likelihood::approach(Leap& there, double bar, Point& po
   const double tolerance = explores_ ? kNearlySettled : kSettled;
   Trial trial;
   point.b = there.b;
-  evaluate_nearby(there, point);
+  newton_.evaluate(there.basis, point);
   double before = kInfinity, curvature = sum_of(point_.curvature);
+  bool stiff = false;
   std::vector<double> down, step(there.basis.size());
   for (int round = 0; round < kRounds; ++round) {
     newton_.descent(there.basis, point, down);
@@ -730,14 +716,13 @@ inline Likelihood::Trial Likelihood::approach(Leap& there, double bar, Point& po
     if (promise > 0.25 * before) {
       newton_.hessian(there.basis, point, there.hessian);
       there.factor = there.hessian;
-      if (!Newton::independent(there.hessian, there.factor)) {
-        Newton::stiffen(there.hessian, there.factor);
-      }
+      stiff = !Newton::independent(there.hessian, there.factor);
+      if (stiff) Newton::stiffen(there.hessian, there.factor);
       solve_factored(there.factor, down.data(), step.data());
       curvature = sum_of(point.curvature);
     }
     before = promise;
-    if (!newton_.go(there.basis, point, step, promise, next_)) break;
+    if (!newton_.go(there.basis, point, step, promise, stiff, next_)) break;
   }
   trial.energy = point.energy() - (trial.settled ? trial.left : 0);
   trial.b = point.b;

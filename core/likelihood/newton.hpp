@@ -103,7 +103,8 @@ class Newton {
       descent(basis, point, down);
       hessian(basis, point, hessian_there);
       factor = hessian_there;
-      if (!independent(hessian_there, factor)) {
+      const bool stiff = !independent(hessian_there, factor);
+      if (stiff) {
         sound = sound || columns_independent(basis);
         if (!sound) return false;
         stiffen(hessian_there, factor);
@@ -113,12 +114,11 @@ class Newton {
       const double promise = 0.5 * dot(down.data(), step.data(), basis.size());
       // No more can be gained than there is: without that, separated fits would run on for ever.
       if (!(std::min(promise, point.energy()) > tolerance) || round == kRounds) return true;
-      if (!go(basis, point, step, promise, next)) return true;
+      if (!go(basis, point, step, promise, stiff, next)) return true;
     }
   }
 
-  // The share of a step that moves no predictor by more than this: a quadratic that has lost its
-  // curvature says nothing of what is beyond. `from` and `to` are predictors of all rows.
+  // The share of a step that moves no predictor far.
   double safe_share(const std::vector<double>& from, const std::vector<double>& to) const {
     constexpr double kFar = 30;
     double largest = 0;
@@ -129,17 +129,21 @@ class Newton {
   }
 
   // Takes a step, or a part of it, that keeps a share of what it promises; false if none does.
+  // Where the quadratic had to be stiffened it says nothing of what is far.
   bool go(const Basis& basis, Point& point, const std::vector<double>& step, double promise,
-          Point& next) const {
+          bool stiff, Point& next) const {
     constexpr double kShare = 1e-3;
     double length = 1;
     for (int halvings = 0; halvings < 40; ++halvings, length *= 0.5) {
       next.b = point.b;
       for (Index s = 0; s < basis.size(); ++s) next.b[s] += length * step[s];
       evaluate(basis, next);
-      if (const double share = safe_share(point.eta, next.eta); halvings == 0 && share < 1) {
-        length = 2 * share;  // it is halved at once
-        continue;
+      if (stiff && halvings == 0) {
+        const double share = safe_share(point.eta, next.eta);
+        if (share < 1) {
+          length = 2 * share;  // it is halved at once
+          continue;
+        }
       }
       if (next.energy() <= point.energy() - kShare * length * promise) {
         std::swap(point, next);

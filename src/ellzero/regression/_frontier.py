@@ -227,7 +227,7 @@ class Frontier:
         """
         part = self._solutions.part(place)
         if self.loss != "squared" and place not in self._refitted and self._growing is not None:
-            self._growing.problem.engine.start_at(self.supports[place])
+            self._growing.visit(int(self.sizes[place]))
             self._refitted.add(place)
             self._solutions.removal_cost[part] = (
                 self._growing.problem.engine.solution().removal_cost
