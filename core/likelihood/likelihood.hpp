@@ -198,6 +198,8 @@ class Likelihood final : public Engine {
   static constexpr double kSurprise = 1.5;
   // A trial ends when less than this share of what it has changed is left.
   static constexpr double kSettled = 1e-5, kNearlySettled = 1e-3;
+  // No coefficient of a column of unit norm is as large as this, but for want of curvature.
+  static constexpr double kAbsurd = 1e12;
   static constexpr Index kGlance = 64;
   static constexpr Index kGlanced = 8, kConsidered = 16, kRanked = 60;
   static constexpr std::size_t kLeap = 6;
@@ -673,6 +675,8 @@ inline Likelihood::Leap Likelihood::leap(const std::vector<Index>& entering,
   if (!out.sound) return out;
   solve_factored(out.factor, down.data(), out.b.data());
   for (Index s = 0; s < stay; ++s) out.b[s] += point_.b[kept[s]];
+  // Where the curvature is gone the quadratic may have its minimum anywhere.
+  for (const double b : out.b) out.sound = out.sound && std::fabs(b) < kAbsurd;
   return out;
 }
 
@@ -711,7 +715,8 @@ inline Likelihood::Trial Likelihood::approach(Leap& there, double bar, Point& po
     const double fall = curvature / sum_of(point.curvature);
     trial.left = promise * std::max(1.0, fall * fall);
     const double moved = std::fabs(point.energy() - energy());
-    trial.settled = !(promise > std::max(0.01 * rounding(), tolerance * moved));
+    const double gainable = std::min(promise, point.energy());
+    trial.settled = !(gainable > std::max(0.01 * rounding(), tolerance * moved));
     if (trial.settled || point.energy() - kReach * trial.left > bar) break;
     if (promise > 0.25 * before) {
       newton_.hessian(there.basis, point, there.hessian);

@@ -42,10 +42,14 @@ def weigh_classes(
                 f"class_weight names class {unknown[0]!r}, but the classes are "
                 f"{', '.join(map(repr, classes.tolist()))}."
             )
-        factors = np.array([class_weight.get(label, 1.0) for label in classes.tolist()])
-        if not (np.isfinite(factors).all() and (factors >= 0).all()):
+        given = [class_weight.get(label, 1.0) for label in classes.tolist()]
+        if not all(isinstance(value, Real) and 0 <= value < math.inf for value in given):
             raise ValueError("class_weight must hold finite numbers from 0.")
-    return np.ascontiguousarray(rows * factors[y.astype(np.intp)])
+        factors = np.array(given, dtype=np.float64)
+    weighed = np.ascontiguousarray(rows * factors[y.astype(np.intp)])
+    if not weighed.any():
+        raise ValueError("class_weight must not be zero for every row.")
+    return weighed
 
 
 class LogisticSelection(SelectingClassifier, FittedLikelihood):
