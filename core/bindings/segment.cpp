@@ -1,6 +1,8 @@
 // Segmentation as Python sees it: arrays in, what was found for every series out.
 #include "segment/segment.hpp"
 
+#include "segment/locations.hpp"
+
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -52,6 +54,15 @@ Segmented fit_segments(const Vector<double>& y, const nb::object& weights, doubl
   return segment_one(task, which, true, given, [] { return false; });
 }
 
+// The times between which each of the given jumps lies.
+JumpLocations jump_locations(const Vector<double>& y, const nb::object& weights, double decay,
+                             const Vector<Index>& changepoints, double slack) {
+  const Series s = make_series(make_task(y, weights, 0.0, decay, false));
+  const std::vector<Index> given(changepoints.data(), changepoints.data() + changepoints.size());
+  const auto starts = find_starts(s, SegmentSolver::given, given, [] { return false; });
+  return locate_jumps(s, starts, slack / s.unit / s.unit / s.weight_unit);
+}
+
 }  // namespace
 
 void bind_segment(nb::module_& m) {
@@ -60,6 +71,11 @@ void bind_segment(nb::module_& m) {
       .def_prop_ro("signal", [](const Segmented& s) { return to_array(s.signal); })
       .def_prop_ro("jumps", [](const Segmented& s) { return to_array(s.jumps); })
       .def_ro("loss", &Segmented::loss);
+  nb::class_<JumpLocations>(m, "JumpLocations")
+      .def_prop_ro("first", [](const JumpLocations& j) { return to_array(j.first); })
+      .def_prop_ro("last", [](const JumpLocations& j) { return to_array(j.last); });
+  m.def("jump_locations", &jump_locations, nb::arg("y").noconvert(), nb::arg("weights").none(),
+        nb::arg("decay"), nb::arg("changepoints").noconvert(), nb::arg("slack"));
   m.def("segment", &segment, nb::arg("series"), nb::arg("weights"), nb::arg("lams").noconvert(),
         nb::arg("decays").noconvert(), nb::arg("positive"), nb::arg("solver"),
         nb::arg("want_signal"), nb::arg("threads"));

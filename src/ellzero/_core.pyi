@@ -434,6 +434,16 @@ def fit_segments(
     tidied: bool,
 ) -> Segmented: ...
 
+class JumpLocations:
+    @property
+    def first(self) -> _Integers: ...
+    @property
+    def last(self) -> _Integers: ...
+
+def jump_locations(
+    y: _Floats, weights: _Floats | None, decay: float, changepoints: _Integers, slack: float
+) -> JumpLocations: ...
+
 class LaplaceMeans:
     def __init__(self, rate: float, /) -> None: ...
     @property
