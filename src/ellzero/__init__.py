@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from ellzero.segmentation import (
         L0SegmentDenoiser,
+        NoiseEstimate,
         PenaltyCurve,
         Segmentation,
         SegmentationPath,
@@ -62,6 +63,7 @@ __all__ = [
     "L0Regressor",
     "L0RegressorCV",
     "L0SegmentDenoiser",
+    "NoiseEstimate",
     "PenaltyCurve",
     "Segmentation",
     "SegmentationPath",
@@ -106,6 +108,7 @@ _HOMES = {
     "L0Regressor": "regression",
     "L0RegressorCV": "regression",
     "L0SegmentDenoiser": "segmentation",
+    "NoiseEstimate": "segmentation",
     "PenaltyCurve": "segmentation",
     "Segmentation": "segmentation",
     "SegmentationPath": "segmentation",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["DependentColumnWarning", "MixingWarning", "SeparationWarning"]
+__all__ = ["DependentColumnWarning", "MixingWarning", "PiecesWarning", "SeparationWarning"]
 
 
 class DependentColumnWarning(UserWarning):
@@ -75,3 +77,25 @@ class SeparationWarning(ConvergenceWarning):  # type: ignore[misc]
             f"columns {shown}{more} separate the classes, at least of some rows: without a ridge "
             "their coefficients are where the search has left off, on the way to infinity."
         )
+
+
+class PiecesWarning(UserWarning):
+    """A series that was cut into pieces does not look like pieces.
+
+    Parameters
+    ----------
+    cautions : sequence of str
+        What speaks against it, in sentences.
+    name : str
+        Which series it is, if there are several.
+    others : int
+        How many more there are like that.
+    """
+
+    def __init__(self, cautions: Sequence[str], name: str = "", others: int = 0) -> None:
+        super().__init__(cautions, name, others)
+        self.cautions, self.name, self.others = tuple(cautions), name, others
+
+    def __str__(self) -> str:
+        text = f"{self.name + ': ' if self.name else ''}{' '.join(self.cautions)}"
+        return f"{text} (And {self.others} more series.)" if self.others else text

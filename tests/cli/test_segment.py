@@ -40,6 +40,48 @@ def test_steps_in_the_order_of_time(steps, tmp_path):
     assert signal[6].startswith("2024-01-06,,")
 
 
+def test_what_is_said_of_jumps(steps, tmp_path):
+    path, y = steps
+    arguments = ["segment", path, "--column", "level", "--time", "day"]
+    result = ellzero(*arguments, "--json", tmp_path / "s.json", "--report", tmp_path / "r.html")
+    assert result.code == 0, result.err
+    assert "between (95%)" in result.out
+    assert "The price was set so that a series with no jump" in " ".join(result.out.split())
+    content = json.loads((tmp_path / "s.json").read_text())
+    expected = segment(y)
+    assert content["noise"] == pytest.approx(expected.noise.sd)
+    assert content["noise_correlation"] == 0
+    assert content["cautions"] == []
+    for jump, (low, high) in zip(content["changepoints"], expected.locations(), strict=True):
+        assert (jump["earliest"], jump["latest"]) == (low, high)
+        assert jump["jump_in_noise"] == pytest.approx(jump["jump"] / expected.noise.sd)
+        # Just below the price it is dropped at it is there, and just above it is not.
+        there, gone = (segment(y, jump["dropped_at"] * f).changepoints for f in (0.999, 1.001))
+        assert ((there >= low) & (there <= high)).any()
+        assert not ((gone >= low) & (gone <= high)).any()
+    assert "<title>Where level jumps" in (tmp_path / "r.html").read_text()
+    # Without a report nothing is followed: that takes many runs.
+    plain = json.loads(ellzero(*arguments, "--json", "-").out)
+    assert {jump["dropped_at"] for jump in plain["changepoints"]} == {None}
+
+
+def test_series_that_are_not_made_of_pieces(tmp_path):
+    rng = np.random.default_rng(0)
+    ramp = 20 * np.arange(500) / 500 + rng.normal(size=500)
+    path = tmp_path / "ramp.csv"
+    path.write_text("y\n" + "\n".join(map(repr, ramp.tolist())) + "\n")
+    result = ellzero("segment", path, "--json", tmp_path / "r.json")
+    assert result.code == 0
+    assert "Warning: Within the pieces the series rises" in result.err
+    assert len(json.loads((tmp_path / "r.json").read_text())["cautions"]) == 1
+    walk = tmp_path / "walk.csv"
+    walk.write_text("y\n" + "\n".join(map(repr, rng.normal(size=300).cumsum().tolist())) + "\n")
+    result = ellzero("segment", walk, "--json", "-")
+    assert json.loads(result.out)["noise_correlation"] > 0.8
+    result = ellzero("segment", walk, "--noise", "white")
+    assert "correlated" in result.err
+
+
 def test_options(steps):
     path, y = steps
     arguments = ["segment", path, "--column", "level", "--time", "day", "--weights", "w"]
@@ -77,14 +119,14 @@ def test_a_short_series_needs_a_price(tmp_path):
     result = ellzero("segment", tmp_path / "t.csv", "--lam", 2)
     assert (result.code, "1 jump at a price of 2 (noise not known" in result.out) == (0, True)
     result = ellzero("segment", tmp_path / "t.csv")
-    assert (result.code, "three samples in a row" in result.err) == (1, True)
+    assert (result.code, "fewer than three samples needs a price" in result.err) == (1, True)
 
 
 @pytest.mark.parametrize(
     ("text", "options", "code", "words"),
     [
         ("a,b\n1,2\n", [], 2, "--column is missing: one of a, b"),
-        ("a\n1\n", ["--lam", "-1"], 2, "--lam must be a number from 0 up, or bic or cv"),
+        ("a\n1\n", ["--lam", "-1"], 2, "--lam must be a number from 0 up, or auto or bic or cv"),
         ("a\n1\n", ["--decay", "0"], 2, "--decay must be above 0 and up to 1, or estimate"),
         ("a\n1\n", ["--lam", "2", "--smallest-jump", "3"], 2, "exclude each other"),
         ("a\n1\n", ["--duration", "2"], 2, "--duration is for --smallest-jump"),

@@ -21,6 +21,7 @@ FAMILIES = {
     "sampling": Family(posteriors.check_sampling, 1, 2),
     "shrinkage": Family(posteriors.check_scale_mixtures, 1, 3),
     "segments": Family(segments.check_segments, 20, 150),
+    "series": Family(segments.check_defaults, 6, 60),
     "paths": Family(segments.check_path, 6, 25),
     "copies": Family(copies.check_copies, 1, 4),
     "interruptions": Family(interruptions.check_interruptions, 1, 3),

@@ -1,11 +1,14 @@
 """segment and segment_path against all ways to cut a short series."""
 
+import math
+import warnings
 from itertools import pairwise
 
 import numpy as np
-from reference.segmentation import brute_force, segment_fits
+from reference.segmentation import brute_force, jump_profile, segment_fits
 
 from ellzero import segment, segment_path
+from ellzero._warnings import PiecesWarning
 from fuzz import hostile
 
 
@@ -105,3 +108,37 @@ def check_path(rng):
         assert abs(read.objective - least) <= slack + 1e-9 * least, (
             f"at lam={lam!r} the path has {read.objective!r}, the least is {least!r}"
         )
+
+
+def check_defaults(rng):
+    """The default penalty is a number, the same in other units; a jump lies where it is best."""
+    y, weights, decay, factor = series(rng, most=[10, 60][rng.integers(2)])
+    jumps = ["free", "positive"][rng.integers(2)]
+    noise = ["auto", "white", "ar1"][rng.integers(3)]
+    options = {"decay": decay, "jumps": jumps, "noise": noise, "sample_weight": weights}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PiecesWarning)
+        found = segment(y, **options)
+        unit = 2.0 ** float(rng.integers(-20, 20))  # exact, so that the bits are the same
+        other = segment(unit * y, **options)
+    assert math.isfinite(found.lam), f"lam {found.lam!r}"
+    assert found.lam >= 0, f"lam {found.lam!r}"
+    if 1e-100 < abs(factor) < 1e100:
+        assert other.changepoints.tolist() == found.changepoints.tolist(), (
+            "other units, other jumps"
+        )
+    assert 0 <= found.noise.correlation < 1, f"noise {found.noise}"
+    assert all(isinstance(caution, str) for caution in found.cautions)
+    places = found.locations()
+    assert (places[:, 0] <= found.changepoints).all(), f"{places} and {found.changepoints}"
+    assert (places[:, 1] >= found.changepoints).all(), f"{places} and {found.changepoints}"
+    slack = -math.log(1 - math.sqrt(0.95)) * found.noise.sd**2 * found.noise.inflation(decay)
+    edges = [0, *found.changepoints.tolist(), len(y)]
+    for (low, high), before, after in zip(places, edges[:-2], edges[2:], strict=True):
+        losses = jump_profile(y, before, after, weights, decay)
+        bar = min(losses.values()) + slack
+        room = 1e-9 * bar + rounding(y, weights)
+        for t, loss in losses.items():
+            assert low <= t <= high or loss > bar - room, f"{t} could be one, outside {low}..{high}"
+        for t in (low, high):
+            assert losses[t] <= bar + room or t in found.changepoints, f"{t} could not be one"

@@ -69,3 +69,19 @@ def brute_force_nnls(y, lam, *, decay=1.0):
         design = np.column_stack([columns[:, 0], -columns[:, 0], *columns[:, jumps].T])
         best = min(best, 0.5 * nnls(design, np.asarray(y, float))[1] ** 2 + lam * len(jumps))
     return best
+
+
+def jump_profile(y, start, stop, weights=None, decay=1.0):
+    """Return the loss on y[start:stop] with one jump, for every time at which it could be.
+
+    Only times that were observed, with something observed before, count.
+    """
+    part = np.asarray(y, dtype=float)[start:stop]
+    w = np.ones(len(part)) if weights is None else np.asarray(weights, dtype=float)[start:stop]
+    loss, _, _ = segment_fits(part, w, decay)
+    there = ~np.isnan(part) & (w > 0)
+    return {
+        start + t: loss[0, t - 1] + loss[t, len(part) - 1]
+        for t in range(1, len(part))
+        if there[t] and there[:t].any()
+    }

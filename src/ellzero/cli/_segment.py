@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -42,10 +43,17 @@ def _number_or(words: tuple[str, ...], value: str, option: str, most: float) -> 
 @click.option("--weights", metavar="COLUMN", help="Weights of the samples.")
 @click.option(
     "--lam",
-    default="bic",
+    default="auto",
     show_default=True,
-    metavar="X|bic|cv",
+    metavar="X|auto|bic|cv",
     help="The price of a jump, or how to choose it.",
+)
+@click.option(
+    "--noise",
+    type=click.Choice(["auto", "white", "ar1"]),
+    default="auto",
+    show_default=True,
+    help="With --lam auto: whether noise is correlated from sample to sample; auto finds out.",
 )
 @click.option(
     "--rule",
@@ -70,6 +78,7 @@ def _number_or(words: tuple[str, ...], value: str, option: str, most: float) -> 
 @click.option("--positive", is_flag=True, help="Jumps go up only, as spikes do.")
 @output_path("--output", "-o", help="Write the segments as CSV.")
 @output_path("--signal", help="Write the series and the signal through it as CSV.")
+@output_path("--report", help="Write a report, one HTML file.")
 @output_path("--json", help="Write all results as JSON (- for standard output).")
 @click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
 @reading_options
@@ -79,10 +88,10 @@ def command(ctx: click.Context, /, **values: Any) -> None:
 
     Between jumps the signal is constant, or decays. Missing values are gaps, which cost nothing.
     """
-    outputs = [values.pop(key) for key in ("json", "output", "signal")]
-    json_path, output, signal_path = outputs
+    outputs = [values.pop(key) for key in ("json", "output", "signal", "report")]
+    json_path, output, signal_path, report_path = outputs
     console = Console(values.pop("quiet") or any(map(is_standard, outputs)))
-    lam = _number_or(("bic", "cv"), values["lam"], "--lam", math.inf)
+    lam = _number_or(("auto", "bic", "cv"), values["lam"], "--lam", math.inf)
     decay = _number_or(("estimate",), values["decay"], "--decay", 1)
     source = ctx.get_parameter_source("lam")
     if values["smallest_jump"] is not None and source is not None and source.name != "DEFAULT":
@@ -93,33 +102,40 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         raise click.UsageError("--smallest-jump of steps needs --duration, in samples.")
     table, series = _read(console, values)
 
+    import numpy as np
+
+    from ellzero._warnings import PiecesWarning
     from ellzero.segmentation import estimate_decay, estimate_noise, lam_for_jump, segment
+    from ellzero.tables import DataError
 
     jumps = "positive" if values["positive"] else "free"
     weights = series.weights
-    needs_noise = values["smallest_jump"] is not None or lam == "bic"
-    try:
-        noise = estimate_noise(series.y, sample_weight=weights)
-    except ValueError:  # too few samples in a row
-        if needs_noise:
-            raise
-        noise = math.nan
     if decay == "estimate":
         decay = estimate_decay(series.y, jumps=jumps, sample_weight=weights)
     if values["smallest_jump"] is not None:
-        lam = lam_for_jump(
-            values["smallest_jump"], noise=noise, decay=float(decay), duration=values["duration"]
+        noise = estimate_noise(
+            series.y, decay=float(decay), noise=values["noise"], sample_weight=weights
         )
-    with console.progress("Segmenting"):
+        lam = lam_for_jump(
+            values["smallest_jump"], noise=noise.sd, decay=float(decay), duration=values["duration"]
+        )
+    elif isinstance(lam, str) and np.count_nonzero(~np.isnan(series.y)) < 3:
+        raise DataError("A series of fewer than three samples needs a price: --lam.")
+    with console.progress("Segmenting"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", PiecesWarning)  # said in the command's own words
         found = segment(
             series.y,
             lam,
             decay=float(decay),
             jumps=jumps,
+            noise=values["noise"],
             sample_weight=weights,
             rule=values["rule"],
         )
-    _show(console, found, series, noise)
+    content = _content(
+        found, series, table, positive=values["positive"], follow=report_path is not None
+    )
+    _show(console, content, series)
     if output is not None:
         _write_csv(output, *_segment_rows(found, series))
         console.say(f"The segments are in {clean(str(output), 1000)}")
@@ -130,8 +146,14 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         ]
         _write_csv(signal_path, [series.time or "index", series.name, "signal"], rows)
         console.say(f"The signal is in {clean(str(signal_path), 1000)}")
+    if report_path is not None:
+        from ellzero.report import make_series_report
+
+        write_output(report_path, make_series_report(found, content, series.label))
+        console.say(f"The report is in {clean(str(report_path), 1000)}")
     if json_path is not None:
-        write_json(_content(found, series, table, noise), json_path)
+        signal = [float(value) if math.isfinite(value) else None for value in found.signal]
+        write_json({**content, "signal": signal}, json_path)
 
 
 class _Series:
@@ -231,58 +253,55 @@ def _write_csv(path: Path, header: list[str], rows: list[list[str]]) -> None:
     write_output(path, text.getvalue())
 
 
-def _show(console: Console, found: Any, series: _Series, noise: float) -> None:
-    count = len(found.changepoints)
+def _show(console: Console, content: dict[str, Any], series: _Series) -> None:
+    jumps, noise = content["changepoints"], content["noise"]
+    correlated = content["noise_correlation"]
+    words = f"noise {noise:.4g}" if noise else "noise not known"
+    words += f", correlated at {correlated:.2f}" if correlated else ""
     console.say(
-        f"{len(series.y):,} samples of {clean(series.name)!r}: {count:,} "
-        f"{'jump' if count == 1 else 'jumps'} at a price of {found.lam:.6g} "
-        f"(noise {'not known' if math.isnan(noise) else f'{noise:.4g}'}, decay {found.decay:.6g})\n"
+        f"{len(series.y):,} samples of {clean(series.name)!r}: {len(jumps):,} "
+        f"{'jump' if len(jumps) == 1 else 'jumps'} at a price of {content['lam']:.6g} "
+        f"({words}, decay {content['decay']:.6g})\n"
     )
-    places = found.changepoints[:_MOST_SHOWN]
     console.table(
-        [series.time or "index", "level", "jump", "jump / noise"],
+        [series.time or "index", "between (95%)", "level", "jump", "jump / noise"],
         [
             [
-                series.label(int(at)),
-                f"{found.signal[at]:z.5g}",
-                f"{jump:+z.5g}",
-                f"{jump / noise:+z.1f}" if noise > 0 else "",
+                jump["label"],
+                f"{jump['earliest_label']} and {jump['latest_label']}",
+                f"{jump['level']:z.5g}",
+                f"{jump['jump']:+z.5g}",
+                f"{jump['jump_in_noise']:+z.1f}" if noise else "",
             ]
-            for at, jump in zip(places, found.jumps, strict=False)
+            for jump in jumps[:_MOST_SHOWN]
         ],
+        left=2,
     )
-    if count > _MOST_SHOWN:
-        console.say(f"... and {count - _MOST_SHOWN:,} more")
+    if len(jumps) > _MOST_SHOWN:
+        console.say(f"... and {len(jumps) - _MOST_SHOWN:,} more")
     console.say()
     console.say(
         "This is the optimum of half the squared error plus the price of every jump, not an "
-        "approximation of it."
+        f"approximation of it. {content['penalty'].replace('It', 'The price', 1)}"
     )
+    for caution in content["cautions"]:
+        console.note(caution, "Warning")
 
 
-def _content(found: Any, series: _Series, table: Any, noise: float) -> dict[str, Any]:
+def _content(
+    found: Any, series: _Series, table: Any, *, positive: bool, follow: bool
+) -> dict[str, Any]:
     from ellzero import __version__
-
-    def finite(value: float) -> float | None:
-        return float(value) if math.isfinite(value) else None
+    from ellzero.segmentation._summary import summarise_series
 
     return {
         "ellzero": __version__,
         "command": shlex.join(["ellzero", *sys.argv[1:]]),
-        "data": {"name": table.name, "sha256": table.sha256, "column": series.name},
-        "samples": len(series.y),
-        "lam": finite(found.lam),
-        "decay": float(found.decay),
-        "noise": finite(noise),
-        "objective": finite(found.objective),
-        "changepoints": [
-            {
-                "index": int(at),
-                "label": series.label(int(at)),
-                "level": finite(found.signal[at]),
-                "jump": finite(jump),
-            }
-            for at, jump in zip(found.changepoints, found.jumps, strict=True)
-        ],
-        "signal": [finite(value) for value in found.signal],
+        "data": {
+            "name": table.name,
+            "sha256": table.sha256,
+            "column": series.name,
+            "time": series.time,
+        },
+        **summarise_series(found, series.label, positive=positive, follow=follow),
     }

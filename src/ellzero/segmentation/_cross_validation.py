@@ -151,6 +151,6 @@ def _penalties(series: Series, decay: float) -> list[float]:
     top = fit_segments(series, decay, np.zeros(0, dtype=np.int64))[3]
     if top == 0:
         return [0.0]
-    bottom = max(0.1 * noise_of(series) ** 2, 1e-12 * top)
+    bottom = max(0.1 * noise_of(series, decay, "white").sd ** 2, 1e-12 * top)
     steps = max(1, math.ceil(_PER_DECADE * math.log10(max(top / bottom, 1.0))))
     return [float(lam) for lam in np.geomspace(top, min(bottom, top), steps + 1)]

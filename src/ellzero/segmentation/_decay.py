@@ -70,7 +70,8 @@ def estimate_decay(
     series, threads = read_one(y, sample_weight), threads_for(n_jobs)
     if np.count_nonzero(series.observed) < 4:
         raise ValueError("y must have four samples or more for its decay to be estimated.")
-    price = bic_penalty(series) if isinstance(lam, str) else float(lam)
+    guess = _rate_from_autocovariance(series)
+    price = bic_penalty(series, _decay_at(guess)) if isinstance(lam, str) else float(lam)
 
     def objectives(decays: list[float]) -> list[float]:
         found = solve_all(
@@ -84,7 +85,6 @@ def estimate_decay(
         )
         return [loss + price * len(changepoints) for changepoints, _, _, loss in found]
 
-    guess = _rate_from_autocovariance(series)
     rates = np.unique(np.clip(guess + _STEP * np.arange(-8, 9), _SLOWEST, _FASTEST)).tolist()
     tried = objectives([1.0, *(_decay_at(rate) for rate in rates)])
     best = int(np.argmin(tried))

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero._sklearn import RowTransformer, StrOptions
-from ellzero.segmentation._segment import segment_series
+from ellzero.segmentation._noise import NOISE
+from ellzero.segmentation._segment import LAM, How, segment_series
 from ellzero.segmentation._series import DECAY, JUMPS, PRICE, Series, check_size, threads_for
 
 __all__ = ["L0SegmentDenoiser"]
@@ -28,12 +29,14 @@ class L0SegmentDenoiser(RowTransformer):
 
     Parameters
     ----------
-    lam : float, "bic" or "cv", default="bic"
+    lam : float, "auto", "bic" or "cv", default="auto"
         The price of a jump, in squared units of the rows, or how to choose it for each row.
     decay : float, default=1.0
         What the signal is multiplied by from one column to the next, above 0 and up to 1.
     jumps : {"free", "positive"}, default="free"
         Whether jumps may go down.
+    noise : {"auto", "white", "ar1"}, default="auto"
+        For ``lam="auto"``: whether the noise is correlated from column to column.
     solver : {"functional", "pelt", "dp"}, default="functional"
         All are exact; the first is the fastest.
     rule : {"min", "1se"}, default="min"
@@ -59,9 +62,10 @@ class L0SegmentDenoiser(RowTransformer):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "lam": [PRICE, StrOptions({"bic", "cv"})],
+        "lam": [PRICE, LAM],
         "decay": [DECAY],
         "jumps": [JUMPS],
+        "noise": [NOISE],
         "solver": [StrOptions({"functional", "pelt", "dp"})],
         "rule": [StrOptions({"min", "1se"})],
         "n_jobs": [Integral, None],
@@ -69,10 +73,11 @@ class L0SegmentDenoiser(RowTransformer):
 
     def __init__(
         self,
-        lam: float | str = "bic",
+        lam: float | str = "auto",
         *,
         decay: float = 1.0,
         jumps: str = "free",
+        noise: str = "auto",
         solver: str = "functional",
         rule: str = "min",
         n_jobs: int | None = None,
@@ -80,6 +85,7 @@ class L0SegmentDenoiser(RowTransformer):
         self.lam = lam
         self.decay = decay
         self.jumps = jumps
+        self.noise = noise
         self.solver = solver
         self.rule = rule
         self.n_jobs = n_jobs
@@ -90,10 +96,13 @@ class L0SegmentDenoiser(RowTransformer):
             [Series(row, None, None) for row in np.ascontiguousarray(X)],
             self.lam,
             self.decay,
-            self.jumps == "positive",
-            self.solver,
-            self.rule,
-            threads_for(self.n_jobs),
+            How(
+                self.jumps == "positive",
+                self.noise,
+                self.solver,
+                self.rule,
+                threads_for(self.n_jobs),
+            ),
             type(self).__name__,
         )
         return np.array([one.signal for one in found])

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero._sklearn import StrOptions, check_parameters
-from ellzero.segmentation._penalty import bic_penalty
+from ellzero.segmentation._calibrated import calibrated_penalties
+from ellzero.segmentation._noise import NOISE
 from ellzero.segmentation._segmentation import Segmentation, make_segmentation
 from ellzero.segmentation._series import (
     DECAY,
@@ -64,12 +65,13 @@ class SegmentationPath:
         self,
         series: Series,
         decay: float,
+        noise: str,
         cuts: list[_Cut],
         lambdas: list[float],
         lam_min: float,
         lam_max: float,
     ) -> None:
-        self._series, self._decay = series, decay
+        self._series, self._decay, self._noise = series, decay, noise
         self.changepoints = [cut.changepoints for cut in cuts]
         self.losses = np.array([cut.loss for cut in cuts])
         self.n_segments = np.array([cut.size + 1 for cut in cuts])
@@ -132,7 +134,7 @@ class SegmentationPath:
             place = int(np.count_nonzero(self.lambdas > price))
         series = self._series
         fit = fit_segments(series, self._decay, self.changepoints[place])
-        return make_segmentation(fit, series, price, self._decay)
+        return make_segmentation(fit, series, price, self._decay, self._noise)
 
     def _no_such_number(self, segments: Any) -> str:
         message = f"segments={segments!r} is not on the path"
@@ -190,6 +192,7 @@ def segment_path(
     *,
     decay: float = 1.0,
     jumps: str = "free",
+    noise: str = "auto",
     solver: str = "functional",
     sample_weight: Any = None,
     n_jobs: int | None = None,
@@ -209,9 +212,9 @@ def segment_path(
         One series; NaN for gaps.
     lam_min, lam_max : float, default=None
         The range of penalties, in squared units of y. By default from half the penalty that
-        :func:`segment` uses for ``lam="bic"`` up to where there is no jump. About two problems are
-        solved for every segmentation that is found.
-    decay, jumps, sample_weight, n_jobs
+        :func:`segment` chooses up to where there is no jump. About two problems are solved for
+        every segmentation that is found.
+    decay, jumps, noise, sample_weight, n_jobs
         As for :func:`segment`.
     solver : {"functional", "pelt"}, default="functional"
         As for :func:`segment`.
@@ -237,19 +240,24 @@ def segment_path(
             "lam_max": [PRICE, None],
             "decay": [DECAY],
             "jumps": [JUMPS],
+            "noise": [NOISE],
             "solver": [StrOptions({"functional", "pelt"})],
         },
         lam_min=lam_min,
         lam_max=lam_max,
         decay=decay,
         jumps=jumps,
+        noise=noise,
         solver=solver,
     )
     series, positive, threads = read_one(y, sample_weight), jumps == "positive", threads_for(n_jobs)
     series = series._replace(y=series.y.copy())  # kept, while users change their data
     if series.weights is not None:
         series = series._replace(weights=series.weights.copy())
-    low = bic_penalty(series) / 2 if lam_min is None else float(lam_min)
+    if lam_min is None:
+        low = calibrated_penalties([series], [float(decay)], positive, noise, threads)[0] / 2
+    else:
+        low = float(lam_min)
 
     def solve(lams: list[float]) -> list[_Cut]:
         found = solve_all(
@@ -274,7 +282,7 @@ def segment_path(
         first, top, high = solve([float(lam_max)])[0], float(lam_max), float(lam_max)
     last = solve([low])[0]
     cuts, lambdas = _crops(first, last, high, low, solve)
-    return SegmentationPath(series, float(decay), cuts, lambdas, low, top)
+    return SegmentationPath(series, float(decay), noise, cuts, lambdas, low, top)
 
 
 def _crops(

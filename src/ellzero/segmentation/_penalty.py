@@ -14,8 +14,8 @@ from ellzero.segmentation._series import DECAY, Series
 __all__ = ["bic_penalty", "lam_for_jump"]
 
 
-def bic_penalty(series: Series) -> float:
-    """Return ``sigma^2 log n``.
+def bic_penalty(series: Series, decay: float) -> float:
+    """Return ``sigma^2 log n``, sigma that of white noise.
 
     BIC charges ``1/2 sigma^2 log n`` per parameter on the scale of half the squares, and a jump has
     two: where and how large.
@@ -29,7 +29,7 @@ def bic_penalty(series: Series) -> float:
         return 0.0
     # Rounding is noise too, and there may be no other.
     rounding = 1e-13 * float(np.nanmax(np.abs(series.y)))
-    return max(noise_of(series), rounding) ** 2 * math.log(n)
+    return max(noise_of(series, decay, "white").sd, rounding) ** 2 * math.log(n)
 
 
 def lam_for_jump(

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import cached_property
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero import _core
+from ellzero._sklearn import Interval, check_parameters
+from ellzero.segmentation._cautions import find_cautions
+from ellzero.segmentation._noise import NoiseEstimate, noise_of_residuals
 from ellzero.segmentation._series import Fit, Series
 
 if TYPE_CHECKING:
@@ -17,6 +24,8 @@ if TYPE_CHECKING:
     from ellzero.segmentation._cross_validation import PenaltyCurve
 
 __all__ = ["Segmentation", "make_segmentation"]
+
+_SHARE = Interval(Real, 0, 1, closed="neither")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,6 +60,16 @@ class Segmentation:
         That of the pandas Series that y was.
     cv : PenaltyCurve, or None
         What cross-validation found, if it chose ``lam``.
+    chosen_by : {"given", "auto", "bic", "cv"}
+        Where ``lam`` comes from.
+    noise_kind : {"auto", "white", "ar1"}
+        What was supposed of the noise.
+    noise : NoiseEstimate
+        The noise that is left: its standard deviation ``sd`` and its ``correlation`` from one
+        sample to the next.
+    cautions : list of str
+        What speaks against pieces (drift, a trend, a season, pieces of few samples), in
+        sentences; none if nothing does. :func:`segment` warns of it if it chose ``lam``.
     """
 
     changepoints: NDArray[np.int64]
@@ -63,6 +82,8 @@ class Segmentation:
     sample_weight: NDArray[np.float64] | None = None
     labels: Any = None
     cv: PenaltyCurve | None = None
+    chosen_by: str = "given"
+    noise_kind: str = "auto"
 
     @property
     def objective(self) -> float:
@@ -73,6 +94,18 @@ class Segmentation:
     def n_segments(self) -> int:
         """The number of segments."""
         return len(self.changepoints) + (len(self.y) > 0)
+
+    @cached_property
+    def noise(self) -> NoiseEstimate:
+        """The noise that is left: its standard deviation, and its correlation."""
+        series = Series(self.y, self.sample_weight, None)
+        fit = self.changepoints, self.signal, self.jumps, self.loss
+        return noise_of_residuals(series, fit, self.noise_kind)
+
+    @cached_property
+    def cautions(self) -> list[str]:
+        """What speaks against pieces, in sentences."""
+        return find_cautions(self)
 
     def __repr__(self) -> str:
         return (
@@ -120,6 +153,46 @@ class Segmentation:
             table.insert(1, "last", self.labels[stop - 1])
         return table
 
+    def locations(self, level: float = 0.95) -> NDArray[np.int64]:
+        """Return between which indices each changepoint lies.
+
+        With the changepoints on either side held fixed, a changepoint is moved, and the levels
+        fitted anew: it could be wherever that raises the loss by at most
+        ``-log(1 - sqrt(level))`` times the variance of the noise (the long-run variance if it is
+        correlated). This is where a random walk with drift, which the loss is on either side of a
+        small jump, has its lowest point with probability ``level`` (Yao 1987; Hansen 2000). Where
+        jumps are large the interval is a single index, and right more often than that.
+
+        The interval says where a jump is, if there is one there: not whether.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            How often the interval should hold the true index, above 0 and below 1.
+
+        Returns
+        -------
+        ndarray of shape (n_changepoints, 2)
+            The first and the last index, both included. Indices in a gap do not count.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ellzero import segment
+        >>> rng = np.random.default_rng(3)
+        >>> y = np.repeat([0.0, 1.5], 50) + rng.normal(size=100)
+        >>> found = segment(y)
+        >>> found.changepoints, found.locations()
+        (array([50]), array([[46, 52]]))
+        """
+        check_parameters("locations", {"level": [_SHARE]}, level=level)
+        slack = -math.log(1 - math.sqrt(level))
+        slack *= self.noise.sd**2 * self.noise.inflation(self.decay)
+        found = _core.jump_locations(
+            self.y, self.sample_weight, self.decay, self.changepoints, slack
+        )
+        return np.column_stack([found.first, found.last]).astype(np.int64)
+
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the samples, the signal through them and where it jumps.
 
@@ -141,7 +214,13 @@ class Segmentation:
 
 
 def make_segmentation(
-    fit: Fit, series: Series, lam: float, decay: float, curve: PenaltyCurve | None = None
+    fit: Fit,
+    series: Series,
+    lam: float,
+    decay: float,
+    noise_kind: str,
+    curve: PenaltyCurve | None = None,
+    chosen_by: str = "given",
 ) -> Segmentation:
     """Put together what the core found and what it was given, copied: users change their data."""
     changepoints, signal, jumps, loss = fit
@@ -157,4 +236,6 @@ def make_segmentation(
         weights,
         series.labels,
         curve,
+        chosen_by,
+        noise_kind,
     )

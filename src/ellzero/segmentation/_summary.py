@@ -1,0 +1,122 @@
+"""What a segmentation says, as plain numbers and texts: for JSON, the terminal and the report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero.segmentation._path import segment_path
+from ellzero.segmentation._segmentation import Segmentation
+
+__all__ = ["MOST_FOLLOWED", "dropped_at", "price_in_words", "summarise_series"]
+
+# Following a jump along the path takes about two runs for every jump.
+MOST_FOLLOWED = 200
+
+
+def summarise_series(
+    found: Segmentation, label: Callable[[int], str], *, positive: bool, follow: bool
+) -> dict[str, Any]:
+    """Return everything about a segmentation that can be said without its data.
+
+    Parameters
+    ----------
+    found : Segmentation
+        The segmentation.
+    label : callable
+        From an index to what the user calls the sample.
+    positive : bool
+        Whether jumps go up only.
+    follow : bool
+        Whether to find the price at which each jump is dropped, if there are not too many.
+
+    Returns
+    -------
+    dict
+        Ready for JSON: what is not known, or not finite, is None.
+    """
+    noise, places = found.noise, found.locations()
+    ends: list[float | None] = [None] * len(found.changepoints)
+    if follow and 0 < len(found.changepoints) <= MOST_FOLLOWED:
+        ends = [_finite(price) for price in dropped_at(found, positive)]
+    return {
+        "samples": len(found.y),
+        "observed": int(np.count_nonzero(~np.isnan(found.y))),
+        "lam": _finite(found.lam),
+        "penalty": price_in_words(found),
+        "decay": float(found.decay),
+        "noise": _finite(noise.sd),
+        "noise_correlation": _finite(noise.correlation),
+        "objective": _finite(found.objective),
+        "cautions": list(found.cautions),
+        "changepoints": [
+            {
+                "index": int(at),
+                "label": label(int(at)),
+                "earliest": int(low),
+                "earliest_label": label(int(low)),
+                "latest": int(high),
+                "latest_label": label(int(high)),
+                "level": _finite(found.signal[at]),
+                "jump": _finite(jump),
+                "jump_in_noise": _finite(jump / noise.sd) if noise.sd > 0 else None,
+                "dropped_at": end,
+            }
+            for at, jump, (low, high), end in zip(
+                found.changepoints, found.jumps, places, ends, strict=True
+            )
+        ],
+    }
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if math.isfinite(value) else None
+
+
+def price_in_words(found: Segmentation) -> str:
+    """Say where the price of a jump comes from."""
+    if found.chosen_by == "auto":
+        noise = found.noise
+        kind, most = "white noise", 4
+        if noise.correlation > 0:
+            kind = f"noise that is correlated at {noise.correlation:.2f} from sample to sample"
+            # As measured: see docs/segmentation-penalty.md.
+            most = 8 if noise.correlation <= 0.85 and len(found.y) >= 200 else 20
+        return (
+            "It was set so that a series with no jump in it, of this length and with noise like "
+            f"this ({kind}, standard deviation {noise.sd:.4g}), is seldom given one: in at most "
+            f"about {most} of 100."
+        )
+    if found.chosen_by == "bic":
+        return "It is that of BIC for white noise: its variance times the logarithm of the length."
+    if found.chosen_by == "cv":
+        return "It predicts best when odd and even samples are held out in turn."
+    return "It was given."
+
+
+def dropped_at(found: Segmentation, positive: bool) -> NDArray[np.float64]:
+    """Return the price up to which each jump stays, from the path.
+
+    As the price rises jumps move a little before they go: one stays as long as there is a jump
+    where :meth:`Segmentation.locations` says it could be. inf for a jump that is never dropped.
+    """
+    path = segment_path(
+        found.y,
+        found.lam,
+        decay=found.decay,
+        jumps="positive" if positive else "free",
+        sample_weight=found.sample_weight,
+    )
+    low, high = found.locations().T
+    ends = np.full(len(low), np.inf)
+    alive = np.ones(len(low), dtype=bool)
+    for place in range(len(path.changepoints) - 1, -1, -1):
+        jumps = path.changepoints[place]
+        there = np.searchsorted(jumps, low) < np.searchsorted(jumps, high, side="right")
+        ends[alive & ~there] = path.interval(place)[0]
+        alive &= there
+    return ends
