@@ -14,6 +14,7 @@ from test_report import ODD, Reader
 from ellzero import segment
 from ellzero.datasets import make_spikes
 from ellzero.report import make_series_report
+from ellzero.report._series_charts import times
 from ellzero.segmentation._summary import MOST_FOLLOWED, summarise_series
 
 
@@ -78,7 +79,7 @@ def test_what_a_report_says():
     assert [jump["index"] for jump in content["changepoints"]] == [100, 200]
     weakest = min(content["changepoints"], key=lambda jump: jump["dropped_at"])
     assert f"The first to go is that of {weakest['label']}" in text
-    assert f"{weakest['dropped_at'] / content['lam']:,.0f} \u00d7 the price" in text
+    assert f"{times(weakest['dropped_at'] / content['lam'])} \u00d7 the price" in text
     assert "no correlation from one sample to the next" in text
     assert 'id="warnings"' not in page
     assert "None" not in text
@@ -115,6 +116,12 @@ def test_every_kind_of_series_has_a_report(y, options, said):
     assert "nan" not in text.lower().split()
     if len(content["changepoints"]) > MOST_FOLLOWED:
         assert {jump["dropped_at"] for jump in content["changepoints"]} == {None}
+
+
+def test_ratios_of_prices():
+    assert [times(r) for r in (1.04, 1.25, 7.77, 10.2, 780.4, 12_345.6, 1e9)] == [
+        "1", "1.2", "7.8", "10", "780", "12,346", "1e+09"
+    ]  # fmt: skip
 
 
 def test_long_series_are_drawn_by_their_range():

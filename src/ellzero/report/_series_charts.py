@@ -14,7 +14,7 @@ from ellzero.report._format import number
 from ellzero.report._svg import Axis, Canvas, linear_ticks, log_ticks
 from ellzero.segmentation import Segmentation
 
-__all__ = ["chart_firmness", "chart_left_over", "chart_series"]
+__all__ = ["chart_firmness", "chart_left_over", "chart_series", "times"]
 
 _Floats = NDArray[np.float64]
 
@@ -76,8 +76,13 @@ def chart_firmness(jumps: Sequence[dict[str, Any]], lam: float, width: int) -> C
         end = x(jump["dropped_at"])
         canvas.text(left - 8, at + 12, cut(jump["label"], 19 if wide else 16), "tick", "end")
         canvas.add("rect", x=left, y=at + 2, width=end - left, height=row - 7, class_="bar")
-        canvas.text(end + 6, at + 12, f"\u00d7 {number(jump['dropped_at'] / lam, 2)}", "tick")
+        canvas.text(end + 6, at + 12, f"\u00d7 {times(jump['dropped_at'] / lam)}", "tick")
     return canvas
+
+
+def times(ratio: float) -> str:
+    """Write how many times the price another is."""
+    return f"{ratio:,.0f}" if 10 <= ratio < 1e5 else f"{ratio:.2g}"
 
 
 def _frame(

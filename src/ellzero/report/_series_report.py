@@ -13,7 +13,12 @@ from ellzero._shown import shown
 from ellzero.report._charts import both_widths, chart_quantiles
 from ellzero.report._format import number, plural
 from ellzero.report._report import policy_hash
-from ellzero.report._series_charts import chart_firmness, chart_left_over, chart_series
+from ellzero.report._series_charts import (
+    chart_firmness,
+    chart_left_over,
+    chart_series,
+    times,
+)
 from ellzero.segmentation import Segmentation
 
 __all__ = ["make_series_report"]
@@ -48,7 +53,7 @@ def make_series_report(
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, lstrip_blocks=True, finalize=_readable
     )
-    environment.filters.update(number=number, plural=plural, times=_times, sized=_sized)
+    environment.filters.update(number=number, plural=plural, times=times, sized=_sized)
     template = environment.from_string((here / "series.html").read_text(encoding="utf-8"))
     jumps = content["changepoints"]
     followed = [jump for jump in jumps if jump["dropped_at"] is not None]
@@ -80,11 +85,6 @@ def make_series_report(
 def _readable(value: Any) -> Any:
     """Escape unprintable characters in texts; the page's own markup stays as it is."""
     return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _times(value: float) -> str:
-    """Write a ratio of prices."""
-    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}"
 
 
 def _sized(value: float | None) -> str:
