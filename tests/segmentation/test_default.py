@@ -49,6 +49,15 @@ def test_correlated_noise_has_no_jumps(phi, n):
     assert np.mean([len(one.changepoints) > 0 for one in blind]) > 0.8
 
 
+@pytest.mark.filterwarnings("ignore::ellzero._warnings.PiecesWarning")
+def test_a_step_in_correlated_noise():
+    """A jump that is missed adds to the correlation, which must not hide it."""
+    rows = noise(np.random.default_rng(10), 0.8, 100, 200) + 5.0 * (np.arange(200) >= 100)
+    found = segment(rows)
+    right = [len(one.changepoints) == 1 and abs(one.changepoints[0] - 100) <= 10 for one in found]
+    assert np.mean(right) >= 0.85
+
+
 @pytest.mark.parametrize("kind", ["normal", "t4"])
 def test_a_large_step_is_one_step(kind):
     rng = np.random.default_rng(2)

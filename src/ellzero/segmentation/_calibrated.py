@@ -33,6 +33,11 @@ _NEAR = 5.0
 _REACH = 10
 # What pieces leave is white if it is correlated less than this.
 _HARDLY = 0.2
+# Prices that are tried where noise may be correlated, from that for white noise, 0, to that for as
+# much correlation as differences tell, 1.
+_BETWEEN = (1.0, 0.75, 0.5)
+# What makes up for choosing the best of these: jumps count for so much more.
+_CAREFUL = 1.4
 
 
 def price_in_noise(n: float, decay: float, positive: bool) -> float:
@@ -78,15 +83,22 @@ def calibrated_penalties(
     def price(k: int, noise: NoiseEstimate) -> float:
         return max(_price(series[k], decays[k], positive, noise), lone[k])
 
-    # Many jumps look like correlation, and correlation like many jumps: both are tried.
+    # Many jumps look like correlation, and correlation like many jumps; and a jump that was missed
+    # adds to the correlation, which hides it. So several prices are tried.
     noises = [noise_of(series[k], decays[k], kind) for k in everything]
     doubtful = [k for k in everything if noises[k].correlation > 0]
-    correlated = fit(doubtful, [price(k, noises[k]) for k in doubtful])
-    again = [price(k, noise_of_residuals(series[k], fits[k], "white")) for k in doubtful]
-    uncorrelated = fit(doubtful, again)
-    for k, one, other in zip(doubtful, correlated, uncorrelated, strict=True):
+    high = [price(k, noises[k]) for k in doubtful]
+    low = [price(k, noise_of_residuals(series[k], fits[k], "white")) for k in doubtful]
+    tried = [
+        fit(doubtful, [a ** (1 - share) * b**share for a, b in zip(low, high, strict=True)])
+        for share in _BETWEEN
+    ]
+    for k, white_fit, *others in zip(doubtful, fit(doubtful, low), *tried, strict=True):
         jump = price_in_noise(len(series[k].y), decays[k], positive)
-        fits[k] = other if kind == "auto" and _is_white(series[k], other, one, jump) else one
+        misfits = [_misfit(series[k], other, _CAREFUL * jump, correlated=True) for other in others]
+        best = int(np.argmin(misfits))
+        white_wins = kind == "auto" and _is_white(series[k], white_fit, jump, misfits[best])
+        fits[k] = white_fit if white_wins else others[best]
     return [price(k, noise_of_residuals(series[k], fits[k], kind)) for k in everything]
 
 
@@ -101,22 +113,28 @@ def _price(series: Series, decay: float, positive: bool, noise: NoiseEstimate) -
     return inflation * price_in_noise(n / inflation, decay, positive) * sd**2
 
 
-def _is_white(series: Series, white: Fit, correlated: Fit, jump: float) -> bool:
-    """Whether white noise with the jumps of one fit explains more than AR(1) with the other's."""
-    left = noise_of_residuals(series, white, "ar1").correlation
-    return left < _HARDLY and _misfit(series, white, "white", jump) < _misfit(
-        series, correlated, "ar1", jump
-    )
+def _is_white(series: Series, fit: Fit, jump: float, correlated: float) -> bool:
+    """Whether white noise with the jumps of a fit explains more than AR(1) noise does."""
+    left = noise_of_residuals(series, fit, "ar1").correlation
+    return left < _HARDLY and _misfit(series, fit, jump, correlated=False) < correlated
 
 
-def _misfit(series: Series, fit: Fit, kind: str, jump: float) -> float:
+def _misfit(series: Series, fit: Fit, jump: float, *, correlated: bool) -> float:
     """Return minus the log-likelihood, up to a constant, and ``jump`` for every jump."""
-    noise = noise_of_residuals(series, fit, kind)
-    innovation = noise.sd * math.sqrt(1 - noise.correlation**2)
-    if innovation == 0:
+    there = series.observed
+    n = int(np.count_nonzero(there))
+    left = np.where(there, series.y - fit[1], 0.0)
+    if series.weights is not None:
+        left = left * np.sqrt(series.weights)
+    unit = float(np.abs(left).max())
+    if unit == 0:
         return -math.inf
-    n = int(np.count_nonzero(series.observed))
-    return n * math.log(innovation) + jump * len(fit[0])
+    left = left / unit
+    squares = float(left @ left)
+    if correlated:  # by least squares of each on the one before
+        products = float(left[1:] @ left[:-1])
+        squares -= products**2 / max(float(left[:-1] @ left[:-1]), 1e-300)
+    return n * (math.log(unit) + 0.5 * math.log(max(squares, 1e-300) / n)) + jump * len(fit[0])
 
 
 def _lone_samples(series: Series, fit: Fit, decay: float, positive: bool, sd: float) -> float:

@@ -98,7 +98,7 @@ def estimate_noise(
     >>> steps = np.repeat([0.0, 10.0, 5.0, 8.0], 250)
     >>> found = estimate_noise(steps + 0.5 * rng.normal(size=1000))
     >>> round(found.sd, 2), found.correlation
-    (0.51, 0.0)
+    (0.49, 0.0)
     """
     check_parameters(
         "estimate_noise", {"decay": [DECAY], "noise": [NOISE]}, decay=decay, noise=noise

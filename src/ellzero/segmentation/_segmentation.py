@@ -183,7 +183,7 @@ class Segmentation:
         >>> y = np.repeat([0.0, 1.5], 50) + rng.normal(size=100)
         >>> found = segment(y)
         >>> found.changepoints, found.locations()
-        (array([50]), array([[46, 52]]))
+        (array([46]), array([[43, 53]]))
         """
         check_parameters("locations", {"level": [_SHARE]}, level=level)
         slack = -math.log(1 - math.sqrt(level))
