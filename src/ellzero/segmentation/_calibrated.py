@@ -51,7 +51,7 @@ def price_in_noise(n: float, decay: float, positive: bool) -> float:
     term makes up for noise that few samples estimate badly.
     """
     log_n = math.log(max(n, 2.0))
-    price = 4.4 + 0.15 * log_n if positive else 3.0 + 0.5 * log_n
+    price = 4.7 + 0.15 * log_n if positive else 3.0 + 0.5 * log_n
     if decay < 1:
         pulse = (1.6 if positive else 2.1) + log_n - math.log1p(-0.06 / math.log(decay))
         price = max(price, pulse)
@@ -162,7 +162,7 @@ def _lone_samples(series: Series, fit: Fit, decay: float, positive: bool, sd: fl
     if not positive:
         # With decay fewer samples say where the level is.
         share = 0.5 if tied else 0.25
-        prices.append(share * (largest + margin * (1.5 if decay < 1 else 1.0)) ** 2)
+        prices.append(share * (largest + margin * (2.0 if decay < 1 else 1.0)) ** 2)
     if decay < 1:
         # The slower the decay, the more the samples after it have to say.
         alone = largest * math.sqrt(1 - decay**2) + _MARGIN_DECAYING * decay * sd
