@@ -94,7 +94,8 @@ def calibrated_penalties(
         for share in _BETWEEN
     ]
     for k, white_fit, *others in zip(doubtful, fit(doubtful, low), *tried, strict=True):
-        jump = price_in_noise(len(series[k].y), decays[k], positive)
+        n = int(np.count_nonzero(series[k].observed))
+        jump = price_in_noise(n, decays[k], positive)
         misfits = [_misfit(series[k], other, _CAREFUL * jump, correlated=True) for other in others]
         best = int(np.argmin(misfits))
         white_wins = kind == "auto" and _is_white(series[k], white_fit, jump, misfits[best])
