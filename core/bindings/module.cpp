@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
   ellzero::bind_posterior(m);
   ellzero::bind_proof(m);
   ellzero::bind_folds(m);
+  ellzero::bind_groups(m);
   ellzero::bind_segment(m);
   ellzero::bind_shrinkage(m);
   ellzero::bind_scale_mixture(m);

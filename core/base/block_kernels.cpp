@@ -1,0 +1,117 @@
+#include "base/block_kernels.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace ellzero {
+namespace {
+
+constexpr Index kGroups = 8;  // that are worked on at a time
+
+// By elimination without square roots: u(i, j) is what is left of D_ij when columns before j are
+// gone, and z(i) of c_i.
+template <Index W>
+ELLZERO_INLINE void score_some(const double* c, const double* d, Index width, Index count,
+                               Index begin, double floor, double* u, double* score, double* rank) {
+  double* z = u + triangle(width) * W;
+  double* share = z + width * W;  // one over the pivot, 0 where it is no pivot
+  double sums[W] = {}, ranks[W] = {};
+  const Index here = std::min(W, count - begin);
+  for (Index i = 0; i < width; ++i) {
+    double* zi = z + i * W;
+    for (Index n = 0; n < W; ++n) zi[n] = n < here ? c[i * count + begin + n] : 0.0;
+    for (Index j = 0; j <= i; ++j) {
+      double* uij = u + triangle(i, j) * W;
+      const double* from = d + triangle(i, j) * count + begin;
+      for (Index n = 0; n < W; ++n) uij[n] = n < here ? from[n] : 0.0;
+      for (Index l = 0; l < j; ++l) {
+        const double *uil = u + triangle(i, l) * W, *ujl = u + triangle(j, l) * W;
+        const double* by = share + l * W;
+        for (Index n = 0; n < W; ++n) uij[n] -= uil[n] * (ujl[n] * by[n]);
+      }
+    }
+    for (Index l = 0; l < i; ++l) {
+      const double *uil = u + triangle(i, l) * W, *zl = z + l * W, *by = share + l * W;
+      for (Index n = 0; n < W; ++n) zi[n] -= uil[n] * (zl[n] * by[n]);
+    }
+    const double* pivot = u + triangle(i, i) * W;
+    for (Index n = 0; n < W; ++n) {
+      const double by = pivot[n] > floor ? 1 / pivot[n] : 0.0;
+      share[i * W + n] = by;
+      sums[n] += zi[n] * zi[n] * by;
+      ranks[n] += pivot[n] > floor ? 1.0 : 0.0;
+    }
+  }
+  for (Index n = 0; n < here; ++n) {
+    score[begin + n] = ranks[n] > 0 ? sums[n] : -1.0;
+    rank[begin + n] = ranks[n];
+  }
+}
+
+}  // namespace
+
+ELLZERO_MULTIVERSION
+void update_blocks(const double* t, Index stride, const double* q, Index rows, double sign,
+                   Index width, Index count, double* c, double* d) {
+  for (Index r = 0; r < rows; ++r) {
+    const double* row = t + r * stride;
+    const double factor = sign * q[r];
+    for (Index n = 0; n < width * count; ++n) c[n] += factor * row[n];
+  }
+  for (Index i = 0; i < width; ++i) {
+    for (Index j = 0; j <= i; ++j) {
+      double* at = d + triangle(i, j) * count;
+      Index r = 0;
+      for (; r + 4 <= rows; r += 4) {
+        const double *a = t + r * stride + i * count, *b = t + r * stride + j * count;
+        for (Index n = 0; n < count; ++n) {
+          const double sum = a[n] * b[n] + a[stride + n] * b[stride + n] +
+                             a[2 * stride + n] * b[2 * stride + n] +
+                             a[3 * stride + n] * b[3 * stride + n];
+          at[n] += sign * sum;
+        }
+      }
+      for (; r < rows; ++r) {
+        const double *a = t + r * stride + i * count, *b = t + r * stride + j * count;
+        for (Index n = 0; n < count; ++n) at[n] += sign * (a[n] * b[n]);
+      }
+    }
+  }
+}
+
+ELLZERO_MULTIVERSION
+void block_scores(const double* c, const double* d, Index width, Index count, double floor,
+                  double* score, double* rank) {
+  const Index needed = (triangle(width) + 2 * width) * kGroups;
+  constexpr Index kNarrow = 8;
+  double narrow[(kNarrow * (kNarrow + 1) / 2 + 2 * kNarrow) * kGroups];
+  std::vector<double> wide;
+  double* room = narrow;
+  if (width > kNarrow) {
+    wide.resize(needed);
+    room = wide.data();
+  }
+  if (count < 3) {  // most lanes would be idle
+    for (Index g = 0; g < count; ++g) {
+      score_some<1>(c, d, width, count, g, floor, room, score, rank);
+    }
+    return;
+  }
+  for (Index begin = 0; begin < count; begin += kGroups) {
+    score_some<kGroups>(c, d, width, count, begin, floor, room, score, rank);
+  }
+}
+
+ELLZERO_MULTIVERSION
+void lower_blocks_times(const double* b, const double* v, Index width, Index count, double* out) {
+  for (Index i = 0; i < width; ++i) {
+    double* to = out + i * count;
+    for (Index n = 0; n < count; ++n) to[n] = 0;
+    for (Index j = 0; j <= i; ++j) {
+      const double *bij = b + triangle(i, j) * count, *vj = v + j * count;
+      for (Index n = 0; n < count; ++n) to[n] += bij[n] * vj[n];
+    }
+  }
+}
+
+}  // namespace ellzero

@@ -1,0 +1,143 @@
+// What least squares on a support says of every group g, in its orthonormal basis:
+//
+//   c_g = Z_g'(y - Z_S beta)   and   D_g = (1 + tau) I - G_gS A^-1 G_Sg
+//
+// the block Schur complement. Inserting g lowers the energy by half of c_g' D_g^-1 c_g; columns of
+// g whose pivot is down to rounding lie in the span of S and of those before them, and stay out.
+// With T = G_{:,S} a, one column for each row a and q of a flipped column (factor.hpp), an
+// insertion takes T q from c and T_g T_g' from D_g; a removal gives them back.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "data/grouped_quadratic.hpp"
+#include "engine/scores.hpp"
+
+namespace ellzero {
+
+// Flips whose effect on all groups is taken at once: rows of equal length, and their q.
+struct FlipRows {
+  Index length = 0;
+  std::vector<double> a, q;
+
+  void clear(Index row_length) {
+    length = row_length;
+    a.clear();
+    q.clear();
+  }
+  Index count() const { return static_cast<Index>(q.size()); }
+  double* add(double its_q) {
+    a.resize(a.size() + length, 0.0);
+    q.push_back(its_q);
+    return a.data() + a.size() - length;
+  }
+  const double* row(Index r) const { return a.data() + r * length; }
+};
+
+class Blocks {
+ public:
+  static constexpr Index kRows = 4;  // that are combined in one pass over the Gram columns
+
+  Blocks(const GroupBases& bases, const std::vector<double>& zy, double whole) : bases_(&bases) {
+    Index length = 0;
+    for (const GroupBases::Class& c : bases.classes) {
+      begins_.push_back(length);
+      length += triangle(c.width) * c.count;
+    }
+    d_.resize(length);
+    reset(zy, whole);
+  }
+
+  // Of the empty support.
+  void reset(const std::vector<double>& zy, double whole) {
+    c_ = zy;
+    std::fill(d_.begin(), d_.end(), 0.0);
+    for (std::size_t k = 0; k < begins_.size(); ++k) {
+      const GroupBases::Class& c = bases_->classes[k];
+      for (Index i = 0; i < c.width; ++i) {
+        std::fill_n(d_.begin() + begins_[k] + triangle(i, i) * c.count, c.count, whole);
+      }
+    }
+  }
+
+  // T, one row for each flip, of all columns.
+  void combine(const std::vector<const double*>& gram, const FlipRows& flips,
+               std::vector<double>& t) const {
+    const Index p = bases_->columns;
+    if (static_cast<Index>(t.size()) < flips.count() * p) t.resize(flips.count() * p);
+    for (Index r = 0; r < flips.count(); r += kRows) {
+      combine_rows(gram.data(), flips.row(r), flips.length, std::min(kRows, flips.count() - r),
+                   flips.length, 0, p, t.data() + r * p, p);
+    }
+  }
+  // `sign` is -1 for insertions, +1 for removals.
+  void apply(const std::vector<double>& t, const FlipRows& flips, double sign) {
+    for (std::size_t k = 0; k < begins_.size(); ++k) {
+      const GroupBases::Class& c = bases_->classes[k];
+      if (c.width == 0) continue;
+      update_blocks(t.data() + c.begin, bases_->columns, flips.q.data(), flips.count(), sign,
+                    c.width, c.count, c_.data() + c.begin, d_.data() + begins_[k]);
+    }
+  }
+
+  double& c(Index unit, Index i) { return c_[bases_->column(unit, i)]; }
+  double c(Index unit, Index i) const { return c_[bases_->column(unit, i)]; }
+  double& d(Index unit, Index i, Index j) { return d_[at(unit, i, j)]; }
+  double d(Index unit, Index i, Index j) const { return d_[at(unit, i, j)]; }
+
+  // By unit: half of c_g' D_g^-1 c_g, or -1/2 if it can't be inserted, and how many of its columns
+  // can.
+  void gains(std::vector<double>& gain, std::vector<double>& rank) const {
+    gain.assign(bases_->units.size(), -0.5);
+    rank.assign(bases_->units.size(), 0.0);
+    for (std::size_t k = 0; k < begins_.size(); ++k) {
+      const GroupBases::Class& c = bases_->classes[k];
+      if (c.width == 0) continue;
+      score_.resize(c.count);
+      rank_.resize(c.count);
+      block_scores(c_.data() + c.begin, d_.data() + begins_[k], c.width, c.count, Scores::kSpan,
+                   score_.data(), rank_.data());
+      for (Index n = 0; n < c.count; ++n) {
+        gain[c.units[n]] = 0.5 * score_[n];
+        rank[c.units[n]] = rank_[n];
+      }
+    }
+  }
+
+ private:
+  Index at(Index unit, Index i, Index j) const {
+    const GroupBases::Unit& u = bases_->units[unit];
+    return begins_[u.kind] + triangle(i, j) * bases_->classes[u.kind].count + u.place;
+  }
+
+  const GroupBases* bases_;
+  std::vector<Index> begins_;  // of each class in d_
+  std::vector<double> c_, d_;
+  mutable std::vector<double> score_, rank_;  // room to work in
+};
+
+// Half of c' D^-1 c by elimination, over the columns whose pivots are above the floor. D is n by n,
+// its lower triangle row by row; both are overwritten.
+inline double eliminate(std::vector<double>& d, std::vector<double>& c, double floor,
+                        Index* rank = nullptr) {
+  const Index n = static_cast<Index>(c.size());
+  double sum = 0;
+  Index pivots = 0;
+  for (Index i = 0; i < n; ++i) {
+    const double pivot = d[triangle(i, i)];
+    if (!(pivot > floor)) continue;
+    ++pivots;
+    sum += c[i] * c[i] / pivot;
+    for (Index a = i + 1; a < n; ++a) {
+      const double factor = d[triangle(a, i)] / pivot;
+      if (factor == 0) continue;
+      c[a] -= factor * c[i];
+      for (Index b = i + 1; b <= a; ++b) d[triangle(a, b)] -= factor * d[triangle(b, i)];
+    }
+  }
+  if (rank) *rank = pivots;
+  return pivots > 0 ? 0.5 * sum : -0.5;
+}
+
+}  // namespace ellzero

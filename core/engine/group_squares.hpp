@@ -1,0 +1,719 @@
+// Least squares whose unit is a group of columns, in an orthonormal basis each
+// (data/grouped_quadratic.hpp):
+//
+//   E(S) = min over beta of 1/2 |y - Z_S beta|^2 + 1/2 tau sum over g in S of |Z_g beta_g|^2
+//
+// Removing h raises it by 1/2 beta_h' ([A^-1]_hh)^-1 beta_h; insertions are in blocks.hpp. Without
+// h, whose row block is W_h = C^-1 [A^-1]_h: with C C' = [A^-1]_hh and rho = C^-1 beta_h,
+//
+//   c + T rho  and  D_g + T_g T_g',  T = G_{:,S} W_h'
+//
+// are what all other groups would see: so all swaps for h are one pass over the Gram columns of S
+// and one elimination per group.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "engine/blocks.hpp"
+#include "engine/factor.hpp"
+#include "engine/refine.hpp"
+#include "engine/unit_engine.hpp"
+
+namespace ellzero {
+
+class GroupSquares final : public UnitEngine {
+ public:
+  static constexpr double kSpan = Scores::kSpan;
+  static constexpr double kKept = 1e-3 * kSpan;
+
+  GroupSquares(const GroupedQuadratic& quadratic, const GramUser& cache, double ridge)
+      : quadratic_(quadratic),
+        bases_(quadratic.bases()),
+        cache_(cache),
+        ridge_(ridge),
+        place_(bases_.units.size(), Place::out),
+        blocks_(bases_, quadratic.zy, 1 + ridge) {}
+  GroupSquares(const GroupSquares&) = delete;
+  GroupSquares& operator=(const GroupSquares&) = delete;
+  ~GroupSquares() override {
+    for (const Index j : columns_) cache_.release(j);
+  }
+
+  Index units() const override { return static_cast<Index>(bases_.units.size()); }
+  Index size() const override { return static_cast<Index>(members_.size()); }
+  const std::vector<Index>& members() const override { return members_; }
+  bool contains(Index unit) const override { return place_[unit] == Place::in; }
+  double energy() const override {
+    return std::max(0.0, 0.5 * (quadratic_.yy - factor_.explained()));
+  }
+  double loss() const override { return energy() - ridge_energy(factor_.beta()); }
+  double rounding() const override { return Scores::kRounding * 0.5 * quadratic_.yy; }
+  Index columns_in() const override { return static_cast<Index>(columns_.size()); }
+  Index columns_of(Index position) const override {
+    return static_cast<Index>(places_of(members_[position]).size());
+  }
+
+  const Outlook& outlook() const override {
+    if (!knows_outlook_) {
+      blocks_.gains(outlook_.gain, outlook_.rank);
+      close_others(blocks_, outlook_);
+      knows_outlook_ = true;
+    }
+    return outlook_;
+  }
+  void insertion_gains(double* gain) const override {
+    std::copy(outlook().gain.begin(), outlook().gain.end(), gain);
+  }
+  Insertion best_insertion() const override;
+  double removal_cost(Index position) const override {
+    if (removal_costs_.empty()) {
+      for (const Index unit : members_) removal_costs_.push_back(joint_removal_cost({unit}));
+    }
+    return removal_costs_[position];
+  }
+  Swap best_swap(const Limits& limits, const Context& context) const override;
+
+  double joint_gain(const std::vector<Index>& units, Index* rank) override {
+    return joint_gain(units, blocks_, nullptr, rank);
+  }
+  double joint_removal_cost(const std::vector<Index>& units) const override;
+  const Outlook& outlook_without(const std::vector<Index>& leaving) override {
+    leave_out(leaving);
+    return without_;
+  }
+  double joint_gain_without(const std::vector<Index>& units, Index* rank) override {
+    return joint_gain(units, *left_, &left_t_, rank);
+  }
+
+  bool can_insert(Index unit) override;
+  bool insert(Index unit) override { return insert(unit, kSpan); }
+  void remove(Index position) override;
+  void move_to(const std::vector<Index>& target) override;
+  void start_at(const std::vector<Index>& target) override {
+    hold(target);
+    refresh();
+  }
+  void refresh() override;
+
+  void exclude(Index unit) override {
+    if (contains(unit)) remove(position(unit));
+    place_[unit] = Place::excluded;
+    forget();
+  }
+  void allow(Index unit) override {
+    if (place_[unit] != Place::excluded) return;
+    place_[unit] = Place::out;
+    compute_block(unit);
+    forget();
+  }
+
+  std::unique_ptr<State> save() const override { return std::make_unique<Standing>(*this); }
+  void restore(const State& state) override;
+
+  void coefficients(std::vector<Index>& columns, std::vector<double>& beta) const override {
+    quadratic_.to_base(columns_, factor_.beta().data(), columns, beta);
+  }
+  Index unit_of_column(Index column) const override {
+    return bases_.home[column];
+  }
+  // A unit of one column is not offered if it would enter with the wrong sign; by column of X.
+  void set_signs(const std::vector<signed char>& signs) {
+    signs_.assign(units(), 0);
+    for (Index unit = 0; unit < units(); ++unit) {
+      const std::vector<Index>& own = bases_.units[unit].columns;
+      if (own.size() == 1) signs_[unit] = signs[own[0]];
+    }
+    forget();
+  }
+  // Of columns of the base, without costs of removal: those belong to units.
+  Solution solve(const Context& context) const override;
+  bool solve_at_once(Solution&) const override { return false; }
+
+  void ignore_outsiders() override { ignores_outsiders_ = true; }
+  void prepare(const std::vector<Index>& units) override {
+    std::vector<Index> columns;
+    for (const Index unit : units) {
+      for (Index i = 0; i < bases_.units[unit].width(); ++i) {
+        columns.push_back(bases_.column(unit, i));
+      }
+    }
+    cache_.prepare(columns);
+  }
+
+ private:
+  // Flips add up rounding of about epsilon / pivot each: refresh before it could matter.
+  static constexpr double kDriftBound = 2e4;
+  static constexpr int kFlipBound = 500;
+
+  enum class Place : char { out, in, excluded };
+
+  struct Standing : State {
+    explicit Standing(const GroupSquares& e)
+        : members(e.members_),
+          columns(e.columns_),
+          factor(e.factor_),
+          blocks(e.blocks_),
+          outlook(e.outlook_),
+          knows_outlook(e.knows_outlook_),
+          removal_costs(e.removal_costs_),
+          drift(e.drift_),
+          flips(e.flips_) {}
+    std::vector<Index> members, columns;
+    Factor factor;
+    Blocks blocks;
+    Outlook outlook;
+    bool knows_outlook;
+    std::vector<double> removal_costs;
+    double drift;
+    int flips;
+  };
+
+  double ridge_energy(const std::vector<double>& beta) const {
+    return 0.5 * ridge_ * dot(beta.data(), beta.data(), static_cast<Index>(beta.size()));
+  }
+  // Where the columns of a member are among columns_.
+  std::vector<Index> places_of(Index unit) const {
+    std::vector<Index> places;
+    for (std::size_t s = 0; s < columns_.size(); ++s) {
+      if (bases_.unit_of[columns_[s]] == unit) places.push_back(static_cast<Index>(s));
+    }
+    return places;
+  }
+  void close_others(const Blocks& blocks, Outlook& outlook) const {
+    for (Index unit = 0; unit < units(); ++unit) {
+      if (place_[unit] != Place::out) outlook.gain[unit] = -0.5;
+      if (!signs_.empty() && signs_[unit] != 0 && signs_[unit] * blocks.c(unit, 0) < 0) {
+        outlook.gain[unit] = -0.5;
+      }
+    }
+    for (const Index unit : ruled_out_) outlook.gain[unit] = -0.5;
+  }
+  // After a flip, nothing that was worked out for where it stood is true.
+  void forget() {
+    knows_outlook_ = false;
+    removal_costs_.clear();
+    ruled_out_.clear();
+    inverse_.clear();
+    cross_.clear();
+  }
+
+  const double* acquire(Index column);
+  double new_row(Index column, const double* gram, double least_pivot) {
+    cross_room_.resize(columns_.size());
+    for (std::size_t s = 0; s < columns_.size(); ++s) cross_room_[s] = gram[columns_[s]];
+    return factor_.new_row(cross_room_.data(), 1 + ridge_, quadratic_.zy[column], least_pivot,
+                           row_);
+  }
+  bool insert(Index unit, double least_pivot);
+  // Columns of members that depended on others when they came may be independent now.
+  void complete_members();
+  // Inserts what is independent of some columns; rows_ are their flips.
+  Index insert_columns(const std::vector<Index>& columns, double least_pivot);
+  void apply(double sign) {
+    if (ignores_outsiders_ || rows_.count() == 0) return;
+    blocks_.combine(gram_, rows_, t_);
+    blocks_.apply(t_, rows_, sign);
+  }
+  void compute_block(Index unit);
+  void hold(const std::vector<Index>& members);
+  const std::vector<double>& inverse() const {
+    if (inverse_.empty()) inverse_ = factor_.inverse();
+    return inverse_;
+  }
+  // W_h of some members and rho, as rows.
+  void rows_of(const std::vector<Index>& units, FlipRows& rows) const;
+  void leave_out(const std::vector<Index>& leaving) const;
+  const std::vector<double>& cross_of(Index unit);
+  double joint_gain(const std::vector<Index>& units, const Blocks& blocks,
+                    const std::vector<double>* t, Index* rank);
+  bool well_conditioned() const;
+
+  const GroupedQuadratic& quadratic_;
+  const GroupBases& bases_;
+  const GramUser cache_;
+  double ridge_;
+  std::vector<Place> place_;
+  std::vector<signed char> signs_;  // by unit; empty if they don't matter
+  std::vector<Index> members_;
+  std::vector<Index> columns_;       // of the members, in the order of the factor
+  std::vector<const double*> gram_;  // their Gram columns
+  Factor factor_;
+  Blocks blocks_;
+  std::vector<Index> ruled_out_;  // units that turned out to depend on the members
+  bool ignores_outsiders_ = false;
+  double drift_ = 0;
+  int flips_ = 0;
+  // What was worked out for where it stands.
+  mutable Outlook outlook_;
+  mutable bool knows_outlook_ = false;
+  mutable std::vector<double> removal_costs_, inverse_;
+  std::map<Index, std::vector<double>> cross_;  // D_{:,v} of units v, one row per column
+  mutable std::unique_ptr<Blocks> left_;
+  mutable FlipRows left_rows_;
+  mutable std::vector<double> left_t_;
+  mutable Outlook without_;
+  // Room to work in.
+  FlipRow row_;
+  FlipRows rows_;
+  std::vector<double> t_, cross_room_;
+};
+
+inline const double* GroupSquares::acquire(Index column) {
+  if (cache_.has(column)) return cache_.acquire(column);
+  // What else is likely to be wanted comes along: the rest of the group, then the best of others.
+  std::vector<Index> companions;
+  const auto add = [&](Index unit) {
+    const Index width = bases_.units[unit].width();
+    for (Index i = 0; i < width; ++i) {
+      const Index j = bases_.column(unit, i);
+      if (j == column || cache_.has(j)) continue;
+      if (static_cast<Index>(companions.size()) + 1 < kBlockColumns) companions.push_back(j);
+    }
+  };
+  const Index own = bases_.unit_of[column];
+  add(own);
+  if (!ignores_outsiders_) {
+    std::vector<double> gain = outlook().gain;
+    gain[own] = -1;
+    while (static_cast<Index>(companions.size()) + 1 < kBlockColumns) {
+      const auto best = std::max_element(gain.begin(), gain.end());
+      if (!(*best > 0)) break;
+      *best = -1;
+      add(best - gain.begin());
+    }
+  }
+  return cache_.acquire(column, companions);
+}
+
+inline Insertion GroupSquares::best_insertion() const {
+  Insertion best;
+  const std::vector<double>& gain = outlook().gain;
+  for (Index unit = 0; unit < units(); ++unit) {
+    if (gain[unit] > best.gain + kTie * std::fabs(best.gain) && gain[unit] >= 0) {
+      best.unit = unit;
+      best.gain = gain[unit];
+    }
+  }
+  best.completes = best.unit >= 0 && energy() - best.gain <= rounding();
+  return best;
+}
+
+inline double GroupSquares::joint_removal_cost(const std::vector<Index>& units) const {
+  std::vector<Index> places;
+  for (const Index unit : units) {
+    for (const Index s : places_of(unit)) places.push_back(s);
+  }
+  const Index m = static_cast<Index>(places.size()), k = columns_in();
+  const std::vector<double>& a = inverse();
+  std::vector<double> block(triangle(m)), beta(m);
+  for (Index i = 0; i < m; ++i) {
+    beta[i] = factor_.beta()[places[i]];
+    for (Index j = 0; j <= i; ++j) block[triangle(i, j)] = a[places[i] * k + places[j]];
+  }
+  return std::max(0.0, eliminate(block, beta, 0.0));
+}
+
+inline void GroupSquares::rows_of(const std::vector<Index>& units, FlipRows& rows) const {
+  std::vector<Index> places;
+  for (const Index unit : units) {
+    for (const Index s : places_of(unit)) places.push_back(s);
+  }
+  const Index k = columns_in();
+  const std::vector<double>& a = inverse();
+  rows.clear(k);
+  // The rows of A^-1, made orthonormal in the inner product that [A^-1]_hh is of.
+  std::vector<double> factor;  // C, row by row
+  const Index m = static_cast<Index>(places.size());
+  factor.resize(triangle(m));
+  for (Index i = 0; i < m; ++i) {
+    for (Index j = 0; j <= i; ++j) {
+      double sum = a[places[i] * k + places[j]];
+      for (Index l = 0; l < j; ++l) sum -= factor[triangle(i, l)] * factor[triangle(j, l)];
+      factor[triangle(i, j)] =
+          i == j ? std::sqrt(std::max(sum, 1e-300)) : sum / factor[triangle(j, j)];
+    }
+    double* row = rows.add(0);
+    double q = factor_.beta()[places[i]];
+    std::copy_n(a.data() + places[i] * k, k, row);
+    for (Index l = 0; l < i; ++l) {
+      const double* before = rows.row(l);
+      for (Index s = 0; s < k; ++s) row[s] -= factor[triangle(i, l)] * before[s];
+      q -= factor[triangle(i, l)] * rows.q[l];
+    }
+    for (Index s = 0; s < k; ++s) row[s] /= factor[triangle(i, i)];
+    rows.q[i] = q / factor[triangle(i, i)];
+  }
+}
+
+inline void GroupSquares::leave_out(const std::vector<Index>& leaving) const {
+  rows_of(leaving, left_rows_);
+  if (left_) {
+    *left_ = blocks_;
+  } else {
+    left_ = std::make_unique<Blocks>(blocks_);
+  }
+  left_->combine(gram_, left_rows_, left_t_);
+  left_->apply(left_t_, left_rows_, +1);
+  left_->gains(without_.gain, without_.rank);
+  close_others(*left_, without_);
+}
+
+inline Swap GroupSquares::best_swap(const Limits& limits, const Context& context) const {
+  Swap best;
+  for (Index r = 0; r < size(); ++r) {
+    if (limits.is_forced(members_[r])) continue;
+    context.check();
+    leave_out({members_[r]});
+    const double cost = removal_cost(r);
+    for (Index unit = 0; unit < units(); ++unit) {
+      const double gain = without_.gain[unit] - cost;
+      if (gain > best.gain + kTie * best.gain) best = {r, unit, gain};
+    }
+  }
+  return best;
+}
+
+inline const std::vector<double>& GroupSquares::cross_of(Index unit) {
+  const auto known = cross_.find(unit);
+  if (known != cross_.end()) return known->second;
+  const Index p = bases_.columns, width = bases_.units[unit].width();
+  std::vector<double> out(width * p);
+  for (Index i = 0; i < width; ++i) {
+    const Index column = bases_.column(unit, i);
+    const double* gram = acquire(column);
+    std::vector<double> with(columns_.size());
+    for (std::size_t s = 0; s < columns_.size(); ++s) with[s] = gram[columns_[s]];
+    const std::vector<double> y = factor_.solve(with);
+    combine(gram_.data(), y.data(), columns_in(), 0, p, out.data() + i * p);
+    for (Index j = 0; j < p; ++j) out[i * p + j] = gram[j] - out[i * p + j];
+    cache_.release(column);
+  }
+  return cross_.emplace(unit, std::move(out)).first->second;
+}
+
+inline double GroupSquares::joint_gain(const std::vector<Index>& units, const Blocks& blocks,
+                                       const std::vector<double>* t, Index* rank) {
+  const Index p = bases_.columns;
+  Index n = 0;
+  for (const Index unit : units) n += bases_.units[unit].width();
+  std::vector<double> d(triangle(n)), c(n);
+  // The last ones come first, so that what is left of the first unit is last.
+  Index begin = 0;
+  for (std::size_t a = units.size(); a-- > 0;) {
+    const Index unit = units[a], width = bases_.units[unit].width();
+    for (Index i = 0; i < width; ++i) {
+      c[begin + i] = blocks.c(unit, i);
+      for (Index j = 0; j <= i; ++j) d[triangle(begin + i, begin + j)] = blocks.d(unit, i, j);
+    }
+    Index before = 0;
+    for (std::size_t b = units.size(); b-- > a + 1;) {
+      const Index other = units[b], other_width = bases_.units[other].width();
+      const std::vector<double>& cross = cross_of(other);
+      for (Index i = 0; i < width; ++i) {
+        const Index column = bases_.column(unit, i);
+        for (Index j = 0; j < other_width; ++j) {
+          double value = cross[j * p + column];
+          if (t) {
+            const Index with = bases_.column(other, j);
+            for (Index r = 0; r < left_rows_.count(); ++r) {
+              value += (*t)[r * p + column] * (*t)[r * p + with];
+            }
+          }
+          d[triangle(begin + i, before + j)] = value;
+        }
+      }
+      before += other_width;
+    }
+    begin += width;
+  }
+  return eliminate(d, c, kSpan, rank);
+}
+
+inline bool GroupSquares::can_insert(Index unit) {
+  if (place_[unit] != Place::out) return false;
+  for (Index i = 0; i < bases_.units[unit].width(); ++i) {
+    const Index column = bases_.column(unit, i);
+    const bool can = new_row(column, acquire(column), kSpan) > 0;
+    cache_.release(column);
+    if (can) return true;
+  }
+  ruled_out_.push_back(unit);
+  if (knows_outlook_) outlook_.gain[unit] = -0.5;
+  return false;
+}
+
+inline Index GroupSquares::insert_columns(const std::vector<Index>& columns, double least_pivot) {
+  rows_.clear(columns_in() + static_cast<Index>(columns.size()));
+  Index entered = 0;
+  double least = 1;
+  for (const Index column : columns) {
+    const double* gram = acquire(column);
+    const double pivot = new_row(column, gram, least_pivot);
+    if (!(pivot > 0)) {
+      cache_.release(column);
+      continue;
+    }
+    least = std::min(least, pivot);
+    factor_.append(row_, quadratic_.zy[column]);
+    factor_.add(row_);
+    columns_.push_back(column);
+    gram_.push_back(gram);
+    std::copy(row_.a.begin(), row_.a.end(), rows_.add(row_.q));
+    ++entered;
+  }
+  drift_ += entered / least;
+  flips_ += static_cast<int>(entered);
+  if (entered > 0 && rows_.length > columns_in()) {  // some stayed out: rows without their places
+    FlipRows shorter;
+    shorter.clear(columns_in());
+    for (Index r = 0; r < rows_.count(); ++r) {
+      std::copy_n(rows_.row(r), columns_in(), shorter.add(rows_.q[r]));
+    }
+    rows_ = std::move(shorter);
+  }
+  return entered;
+}
+
+inline bool GroupSquares::insert(Index unit, double least_pivot) {
+  if (place_[unit] != Place::out) return false;
+  std::vector<Index> columns;
+  for (Index i = 0; i < bases_.units[unit].width(); ++i) columns.push_back(bases_.column(unit, i));
+  if (insert_columns(columns, least_pivot) == 0) {
+    ruled_out_.push_back(unit);
+    if (knows_outlook_) outlook_.gain[unit] = -0.5;
+    return false;
+  }
+  members_.push_back(unit);
+  place_[unit] = Place::in;
+  apply(-1);
+  forget();
+  if (flips_ >= kFlipBound || drift_ > kDriftBound) refresh();
+  return true;
+}
+
+inline void GroupSquares::remove(Index at) {
+  const Index unit = members_[at];
+  const std::vector<Index> places = places_of(unit);
+  const std::vector<const double*> gram = gram_;
+  // Rows are those of the members of their time: where these were at first.
+  std::vector<Index> slots(columns_.size());
+  for (std::size_t s = 0; s < slots.size(); ++s) slots[s] = static_cast<Index>(s);
+  FlipRows rows;
+  rows.clear(columns_in());
+  double least = 1;
+  for (auto place = places.rbegin(); place != places.rend(); ++place) {
+    factor_.remove(*place, row_);
+    double* row = rows.add(row_.q);
+    for (std::size_t s = 0; s < row_.a.size(); ++s) row[slots[s]] = row_.a[s];
+    least = std::min(least, 1 / (row_.a[*place] * row_.a[*place]));
+    slots.erase(slots.begin() + *place);
+    gram_.erase(gram_.begin() + *place);
+  }
+  if (!ignores_outsiders_) {
+    blocks_.combine(gram, rows, t_);
+    blocks_.apply(t_, rows, +1);
+  }
+  for (auto place = places.rbegin(); place != places.rend(); ++place) {
+    cache_.release(columns_[*place]);
+    columns_.erase(columns_.begin() + *place);
+  }
+  members_.erase(members_.begin() + at);
+  place_[unit] = Place::out;
+  drift_ += static_cast<double>(places.size()) / least;
+  flips_ += static_cast<int>(places.size());
+  complete_members();
+  // Of a member the block was down to rounding.
+  if (!ignores_outsiders_) compute_block(unit);
+  forget();
+  if (flips_ >= kFlipBound || drift_ > kDriftBound) refresh();
+}
+
+inline void GroupSquares::complete_members() {
+  Index wanted = 0;
+  for (const Index unit : members_) wanted += bases_.units[unit].width();
+  if (wanted == columns_in()) return;
+  std::vector<char> in(bases_.columns, 0);
+  for (const Index j : columns_) in[j] = 1;
+  std::vector<Index> missing;
+  for (const Index unit : members_) {
+    for (Index i = 0; i < bases_.units[unit].width(); ++i) {
+      if (!in[bases_.column(unit, i)]) missing.push_back(bases_.column(unit, i));
+    }
+  }
+  if (insert_columns(missing, kSpan) > 0) apply(-1);
+}
+
+inline void GroupSquares::compute_block(Index unit) {
+  const Index width = bases_.units[unit].width(), k = columns_in();
+  std::vector<std::vector<double>> w;
+  std::vector<double> with(k);
+  for (Index i = 0; i < width; ++i) {
+    const Index column = bases_.column(unit, i);
+    double c = quadratic_.zy[column];
+    for (Index s = 0; s < k; ++s) {
+      with[s] = gram_[s][column];
+      c -= with[s] * factor_.beta()[s];
+    }
+    blocks_.c(unit, i) = c;
+    w.push_back(factor_.times(with.data()));
+    for (Index j = 0; j <= i; ++j) {
+      blocks_.d(unit, i, j) = (i == j ? 1 + ridge_ : 0.0) - dot(w[i].data(), w[j].data(), k);
+    }
+  }
+}
+
+inline void GroupSquares::move_to(const std::vector<Index>& target) {
+  std::vector<char> wanted(units(), 0);
+  for (const Index unit : target) wanted[unit] = 1;
+  std::vector<Index> leaving, entering;
+  for (const Index unit : members_) {
+    if (!wanted[unit]) leaving.push_back(unit);
+  }
+  for (const Index unit : target) {
+    if (!contains(unit) && place_[unit] == Place::out) entering.push_back(unit);
+  }
+  const std::size_t flips = leaving.size() + entering.size();
+  if (flips == 0) return;
+  if (2 * flips > target.size() + 2 && !ignores_outsiders_) {  // as cheap from the start
+    start_at(target);
+    return;
+  }
+  bool all = true;
+  for (const Index unit : leaving) remove(position(unit));
+  for (const Index unit : entering) all &= contains(unit) || insert(unit, kSpan);
+  // Whether nearly dependent units can be inserted depends on their order: once more, in that given
+  if (!all) start_at(target);
+}
+
+inline void GroupSquares::hold(const std::vector<Index>& members) {
+  // Acquired before the old ones are let go, so that those in both are not lost meanwhile.
+  std::vector<Index> columns;
+  std::vector<const double*> gram;
+  try {
+    for (const Index unit : members) {
+      for (Index i = 0; i < bases_.units[unit].width(); ++i) {
+        const Index column = bases_.column(unit, i);
+        gram.push_back(acquire(column));
+        columns.push_back(column);
+      }
+    }
+  } catch (...) {
+    for (std::size_t s = 0; s < gram.size(); ++s) cache_.release(columns[s]);
+    throw;
+  }
+  for (const Index j : columns_) cache_.release(j);
+  columns_ = std::move(columns);
+  gram_ = std::move(gram);
+  members_ = members;
+}
+
+inline void GroupSquares::refresh() {
+  const std::vector<Index> members = std::move(members_);
+  members_.clear();
+  // All columns of the members are tried, in the order of these.
+  std::vector<Index> held = std::move(columns_);
+  columns_.clear();
+  gram_.clear();
+  factor_.clear();
+  for (Place& place : place_) {
+    if (place == Place::in) place = Place::out;
+  }
+  blocks_.reset(quadratic_.zy, 1 + ridge_);
+  ignores_outsiders_ = false;
+  forget();
+  drift_ = 0;
+  flips_ = 0;
+  for (const Index unit : members) {
+    if (place_[unit] == Place::excluded) continue;
+    bool any = false;
+    for (Index i = 0; i < bases_.units[unit].width(); ++i) {
+      const Index column = bases_.column(unit, i);
+      const double* gram = cache_.acquire(column);
+      if (!(new_row(column, gram, kKept) > 0)) {
+        cache_.release(column);
+        continue;
+      }
+      factor_.append(row_, quadratic_.zy[column]);
+      columns_.push_back(column);
+      gram_.push_back(gram);
+      any = true;
+    }
+    if (any) {
+      members_.push_back(unit);
+      place_[unit] = Place::in;
+    }
+  }
+  for (const Index j : held) cache_.release(j);
+  factor_.update();
+  FlipRows all;
+  const Factor& factor = factor_;
+  all.clear(columns_in());
+  for (Index r = 0; r < columns_in(); ++r) {
+    double q = 0;
+    for (Index s = 0; s <= r; ++s) q += factor.row(r)[s] * quadratic_.zy[columns_[s]];
+    std::copy_n(factor.row(r), r + 1, all.add(q));
+  }
+  if (all.count() > 0) {
+    blocks_.combine(gram_, all, t_);
+    blocks_.apply(t_, all, -1);
+  }
+}
+
+inline void GroupSquares::restore(const State& state) {
+  const Standing& then = static_cast<const Standing&>(state);
+  std::vector<const double*> gram;
+  try {
+    for (const Index column : then.columns) gram.push_back(acquire(column));
+  } catch (...) {
+    for (std::size_t s = 0; s < gram.size(); ++s) cache_.release(then.columns[s]);
+    throw;
+  }
+  for (const Index j : columns_) cache_.release(j);
+  for (const Index unit : members_) place_[unit] = Place::out;
+  members_ = then.members;
+  for (const Index unit : members_) place_[unit] = Place::in;
+  columns_ = then.columns;
+  gram_ = std::move(gram);
+  factor_ = then.factor;
+  blocks_ = then.blocks;
+  forget();
+  outlook_ = then.outlook;
+  knows_outlook_ = then.knows_outlook;
+  removal_costs_ = then.removal_costs;
+  drift_ = then.drift;
+  flips_ = then.flips;
+  ignores_outsiders_ = false;
+}
+
+inline bool GroupSquares::well_conditioned() const {
+  constexpr double kInflation = 100, kUnexplained = 1e-3;
+  for (const Index unit : members_) {
+    if (!(bases_.units[unit].inflation < kInflation)) return false;
+  }
+  for (const double inflation : factor_.inverse_diagonal()) {
+    if (!(inflation < kInflation)) return false;
+  }
+  return energy() > kUnexplained * 0.5 * quadratic_.yy;
+}
+
+inline Solution GroupSquares::solve(const Context& context) const {
+  std::vector<double> beta = factor_.beta();
+  double rss = std::numeric_limits<double>::quiet_NaN();
+  if (!well_conditioned()) {
+    const std::vector<double> ridges(beta.size(), ridge_);
+    rss = refine(quadratic_, factor_, columns_, ridges, beta, context);
+  }
+  Solution solution;
+  solution.ridge_energy = ridge_energy(beta);
+  solution.rss = rss;
+  if (std::isnan(rss)) solution.set_energy(energy());
+  quadratic_.to_base(columns_, beta.data(), solution.support, solution.beta);
+  return solution;
+}
+
+}  // namespace ellzero

@@ -1,0 +1,39 @@
+// What a driver asks of an engine beyond engine.hpp if its moves take several units at a time: a
+// product with the parents it lacks, a main effect with the products that need it; and if it counts
+// columns rather than units.
+#pragma once
+
+#include <vector>
+
+#include "engine/engine.hpp"
+
+namespace ellzero {
+
+class UnitEngine : public Engine {
+ public:
+  // What can be said of all units outside a support.
+  struct Outlook {
+    std::vector<double> gain;  // by unit: what its insertion gains; negative if it can't be had
+    std::vector<double> rank;  // by unit: how many columns it would bring in
+  };
+
+  // Independent columns of the members.
+  virtual Index columns_in() const = 0;
+  // How many of them a member brought.
+  virtual Index columns_of(Index position) const = 0;
+  virtual const Outlook& outlook() const = 0;
+  // What inserting several units together gains; -1 if nothing of the first can be had. The last
+  // ones should be those that come up again and again.
+  virtual double joint_gain(const std::vector<Index>& units, Index* rank) = 0;
+  virtual double joint_removal_cost(const std::vector<Index>& units) const = 0;
+  // The same two for the support without some of its members, while it stands where it is.
+  virtual const Outlook& outlook_without(const std::vector<Index>& leaving) = 0;
+  virtual double joint_gain_without(const std::vector<Index>& units, Index* rank) = 0;
+
+  // The columns of X that are in, and their coefficients for columns of unit norm.
+  virtual void coefficients(std::vector<Index>& columns, std::vector<double>& beta) const = 0;
+  // The unit that a column of X belongs to.
+  virtual Index unit_of_column(Index column) const = 0;
+};
+
+}  // namespace ellzero
