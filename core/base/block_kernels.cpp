@@ -103,6 +103,19 @@ void block_scores(const double* c, const double* d, Index width, Index count, do
 }
 
 ELLZERO_MULTIVERSION
+void lower_bands(const double* m, Index stride, Index k, Index width, double* out) {
+  std::fill(out, out + width * k, 0.0);
+  for (Index r = 0; r < k; ++r) {
+    const double* row = m + r * stride;
+    for (Index o = 0; o < width && o <= r; ++o) {
+      double* to = out + o * k;
+      const double* shifted = row + o;
+      for (Index s = 0; s <= r - o; ++s) to[s] += row[s] * shifted[s];
+    }
+  }
+}
+
+ELLZERO_MULTIVERSION
 void lower_blocks_times(const double* b, const double* v, Index width, Index count, double* out) {
   for (Index i = 0; i < width; ++i) {
     double* to = out + i * count;

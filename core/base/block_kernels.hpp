@@ -20,6 +20,10 @@ void update_blocks(const double* t, Index stride, const double* q, Index rows, d
 void block_scores(const double* c, const double* d, Index width, Index count, double floor,
                   double* score, double* rank);
 
+// The diagonal of M'M and the bands below it, for a lower triangular M of k rows that are `stride`
+// apart: out[o * k + s] = sum over rows r of M(r, s) M(r, s + o), for o < width and s + o < k.
+void lower_bands(const double* m, Index stride, Index k, Index width, double* out);
+
 // out_i = sum over j <= i of b_ij v_j, for every group.
 void lower_blocks_times(const double* b, const double* v, Index width, Index count, double* out);
 

@@ -122,9 +122,8 @@ class GroupFrontier {
 
   std::vector<GroupModel> models() const {
     std::vector<GroupModel> out;
-    for (std::size_t size = 0; size < frontier_.table().size(); ++size) {
-      const UnitFrontier::Model& model = frontier_.table()[size];
-      if (model.known()) out.push_back(describe(model, static_cast<Index>(size)));
+    for (const Index size : frontier_.sizes_worth_having()) {
+      out.push_back(describe(frontier_.table()[size], size));
     }
     return out;
   }

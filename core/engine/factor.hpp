@@ -119,6 +119,8 @@ class Factor {
   // Row r of M, of r + 1 numbers.
   const double* row(Index r) const { return m_.data() + r * capacity_; }
 
+  Index stride() const { return capacity_; }
+
   // M v
   std::vector<double> times(const double* v) const {
     std::vector<double> out(size());

@@ -71,9 +71,7 @@ class GroupSquares final : public UnitEngine {
   }
   Insertion best_insertion() const override;
   double removal_cost(Index position) const override {
-    if (removal_costs_.empty()) {
-      for (const Index unit : members_) removal_costs_.push_back(joint_removal_cost({unit}));
-    }
+    if (removal_costs_.empty()) compute_removal_costs();
     return removal_costs_[position];
   }
   Swap best_swap(const Limits& limits, const Context& context) const override;
@@ -232,6 +230,7 @@ class GroupSquares final : public UnitEngine {
   double joint_gain(const std::vector<Index>& units, const Blocks& blocks,
                     const std::vector<double>* t, Index* rank);
   bool well_conditioned() const;
+  void compute_removal_costs() const;
 
   const GroupedQuadratic& quadratic_;
   const GroupBases& bases_;
@@ -261,6 +260,8 @@ class GroupSquares final : public UnitEngine {
   FlipRow row_;
   FlipRows rows_;
   std::vector<double> t_, cross_room_;
+  mutable std::vector<Index> places_room_;
+  mutable std::vector<double> block_room_, beta_room_, bands_room_;
 };
 
 inline const double* GroupSquares::acquire(Index column) {
@@ -304,18 +305,67 @@ inline Insertion GroupSquares::best_insertion() const {
 }
 
 inline double GroupSquares::joint_removal_cost(const std::vector<Index>& units) const {
-  std::vector<Index> places;
+  std::vector<Index>& places = places_room_;
+  places.clear();
   for (const Index unit : units) {
-    for (const Index s : places_of(unit)) places.push_back(s);
+    for (std::size_t s = 0; s < columns_.size(); ++s) {
+      if (bases_.unit_of[columns_[s]] == unit) places.push_back(static_cast<Index>(s));
+    }
   }
-  const Index m = static_cast<Index>(places.size()), k = columns_in();
-  const std::vector<double>& a = inverse();
-  std::vector<double> block(triangle(m)), beta(m);
-  for (Index i = 0; i < m; ++i) {
-    beta[i] = factor_.beta()[places[i]];
-    for (Index j = 0; j <= i; ++j) block[triangle(i, j)] = a[places[i] * k + places[j]];
+  const Index m = static_cast<Index>(places.size());
+  std::vector<double>&block = block_room_, &beta = beta_room_;
+  block.assign(triangle(m), 0.0);
+  beta.resize(m);
+  for (Index i = 0; i < m; ++i) beta[i] = factor_.beta()[places[i]];
+  // [A^-1]_hh = M_h'M_h, from the rows of M that know of h
+  for (Index r = *std::min_element(places.begin(), places.end()); r < columns_in(); ++r) {
+    const double* row = factor_.row(r);
+    Index known = 0;
+    while (known < m && places[known] <= r) ++known;
+    double* to = block.data();
+    for (Index i = 0; i < known; ++i) {
+      const double value = row[places[i]];
+      for (Index j = 0; j <= i; ++j) *to++ += value * row[places[j]];
+    }
   }
   return std::max(0.0, eliminate(block, beta, 0.0));
+}
+
+// Those of all members at once: their blocks of A^-1 lie along its diagonal.
+inline void GroupSquares::compute_removal_costs() const {
+  constexpr Index kBands = 8;
+  const Index k = columns_in();
+  removal_costs_.clear();
+  Index widest = 0, begin = 0;
+  bool together = true;  // whether the columns of each member are
+  for (const Index unit : members_) {
+    Index end = begin;
+    while (end < k && bases_.unit_of[columns_[end]] == unit) ++end;
+    together &= end > begin;
+    widest = std::max(widest, end - begin);
+    begin = end;
+  }
+  if (!together || begin < k || widest > kBands) {
+    for (const Index unit : members_) removal_costs_.push_back(joint_removal_cost({unit}));
+    return;
+  }
+  bands_room_.resize(widest * k);
+  lower_bands(factor_.row(0), factor_.stride(), k, widest, bands_room_.data());
+  begin = 0;
+  while (begin < k) {
+    const Index unit = bases_.unit_of[columns_[begin]];
+    Index m = 0;
+    while (begin + m < k && bases_.unit_of[columns_[begin + m]] == unit) ++m;
+    block_room_.resize(triangle(m));
+    beta_room_.assign(factor_.beta().begin() + begin, factor_.beta().begin() + begin + m);
+    for (Index i = 0; i < m; ++i) {
+      for (Index j = 0; j <= i; ++j) {
+        block_room_[triangle(i, j)] = bands_room_[(i - j) * k + begin + j];
+      }
+    }
+    removal_costs_.push_back(std::max(0.0, eliminate(block_room_, beta_room_, 0.0)));
+    begin += m;
+  }
 }
 
 inline void GroupSquares::rows_of(const std::vector<Index>& units, FlipRows& rows) const {

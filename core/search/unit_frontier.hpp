@@ -48,7 +48,9 @@ class UnitFrontier {
         swaps_(swaps),
         floor_(engine.rounding()),
         in_(engine.units(), 0) {
-    insertions_ = std::clamp<Index>(kStarts / std::max<Index>(engine_.units(), 1), 2, 8);
+    insertions_ = std::clamp<Index>(kStarts / std::max<Index>(engine_.units(), 1), 2, kMostStarts);
+    // Where much is forbidden, the ways on are fewer.
+    if (!rules_.signs.empty() || !rules_.caps.empty()) insertions_ = kMostStarts;
     least_ = size_here();
     table_.resize(least_ + 1);
     waiting_.resize(least_ + 1);
@@ -83,12 +85,24 @@ class UnitFrontier {
   Index least_size() const { return least_; }
   // By size; those that are not known are gaps.
   const std::vector<Model>& table() const { return table_; }
+  // The sizes whose support is better than those of all smaller ones. Of others, as signs or sizes
+  // in columns can make them, little is known: nothing leads there.
+  std::vector<Index> sizes_worth_having() const {
+    std::vector<Index> out;
+    double least = std::numeric_limits<double>::infinity();
+    for (Index size = least_; size < sizes(); ++size) {
+      if (!table_[size].known() || (size > least_ && !beats(table_[size].energy, least))) continue;
+      least = table_[size].energy;
+      out.push_back(size);
+    }
+    return out;
+  }
   // By price, increasing.
   const std::vector<Model>& hull() const { return hull_; }
   Index tried() const { return tried_; }
 
  private:
-  static constexpr Index kFurther = 3, kStarts = 256;
+  static constexpr Index kFurther = 3, kStarts = 256, kMostStarts = 8;
   static constexpr double kExact = 100;
   // Candidates whose signs are looked at, of each support and size.
   static constexpr Index kSignTries = 12;
@@ -533,17 +547,20 @@ class UnitFrontier {
       engine_.move_to(table_[size].units);
       {
         Excursion excursion(engine_);
-        for (const Step& start : starts) any |= walk(excursion, start, context);
+        for (const Step& start : starts) {
+          // Walks set out from the table's own supports anyway.
+          if (equals_table(start.energy)) continue;
+          excursion.come_back();
+          any |= walk(start, context);
+        }
       }
       table_[size].wandered = true;
     }
     return any;
   }
 
-  bool walk(Excursion& excursion, const Step& start, const Context& context) {
-    excursion.come_back();
+  bool walk(const Step& start, const Context& context) {
     const bool up = !engine_.contains(start.units[0]);
-    if (equals_table(start.energy)) return false;
     bool any = false, retraced = true;
     Step next = start;
     for (int step = 0; step <= kFurther; ++step) {
