@@ -12,10 +12,12 @@ constexpr Index kGroups = 8;  // that are worked on at a time
 // gone, and z(i) of c_i.
 template <Index W>
 ELLZERO_INLINE void score_some(const double* c, const double* d, Index width, Index count,
-                               Index begin, double floor, double* u, double* score, double* rank) {
+                               Index begin, double floor, double* u, double* score, double* rank,
+                               double* least) {
   double* z = u + triangle(width) * W;
   double* share = z + width * W;  // one over the pivot, 0 where it is no pivot
-  double sums[W] = {}, ranks[W] = {};
+  double sums[W] = {}, ranks[W] = {}, determinant[W], trace[W] = {};
+  for (Index n = 0; n < W; ++n) determinant[n] = 1;
   const Index here = std::min(W, count - begin);
   for (Index i = 0; i < width; ++i) {
     double* zi = z + i * W;
@@ -40,11 +42,21 @@ ELLZERO_INLINE void score_some(const double* c, const double* d, Index width, In
       share[i * W + n] = by;
       sums[n] += zi[n] * zi[n] * by;
       ranks[n] += pivot[n] > floor ? 1.0 : 0.0;
+      determinant[n] *= pivot[n] > floor ? pivot[n] : 0.0;
     }
+    if (!least) continue;
+    for (Index n = 0; n < here; ++n) trace[n] += d[triangle(i, i) * count + begin + n];
   }
   for (Index n = 0; n < here; ++n) {
     score[begin + n] = ranks[n] > 0 ? sums[n] : -1.0;
     rank[begin + n] = ranks[n];
+  }
+  if (!least) return;
+  // The other eigenvalues are greatest, for what they sum to, if they are equal.
+  for (Index n = 0; n < here; ++n) {
+    double bound = determinant[n];
+    for (Index i = 1; i < width; ++i) bound *= static_cast<double>(width - 1) / trace[n];
+    least[begin + n] = bound;
   }
 }
 
@@ -81,7 +93,7 @@ void update_blocks(const double* t, Index stride, const double* q, Index rows, d
 
 ELLZERO_MULTIVERSION
 void block_scores(const double* c, const double* d, Index width, Index count, double floor,
-                  double* score, double* rank) {
+                  double* score, double* rank, double* least) {
   const Index needed = (triangle(width) + 2 * width) * kGroups;
   constexpr Index kNarrow = 8;
   double narrow[(kNarrow * (kNarrow + 1) / 2 + 2 * kNarrow) * kGroups];
@@ -93,12 +105,12 @@ void block_scores(const double* c, const double* d, Index width, Index count, do
   }
   if (count < 3) {  // most lanes would be idle
     for (Index g = 0; g < count; ++g) {
-      score_some<1>(c, d, width, count, g, floor, room, score, rank);
+      score_some<1>(c, d, width, count, g, floor, room, score, rank, least);
     }
     return;
   }
   for (Index begin = 0; begin < count; begin += kGroups) {
-    score_some<kGroups>(c, d, width, count, begin, floor, room, score, rank);
+    score_some<kGroups>(c, d, width, count, begin, floor, room, score, rank, least);
   }
 }
 

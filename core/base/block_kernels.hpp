@@ -16,9 +16,10 @@ void update_blocks(const double* t, Index stride, const double* q, Index rows, d
                    Index width, Index count, double* c, double* d);
 
 // score[g] = c_g' D_g^-1 c_g over those columns of the group whose pivots, taken in their order,
-// are above `floor`, and rank[g] their number; -1 and 0 if there is none.
+// are above `floor`, and rank[g] their number; -1 and 0 if there is none. least[g], if asked for,
+// is a lower bound on the least eigenvalue of D_g: 0 if any pivot is not above the floor.
 void block_scores(const double* c, const double* d, Index width, Index count, double floor,
-                  double* score, double* rank);
+                  double* score, double* rank, double* least = nullptr);
 
 // The diagonal of M'M and the bands below it, for a lower triangular M of k rows that are `stride`
 // apart: out[o * k + s] = sum over rows r of M(r, s) M(r, s + o), for o < width and s + o < k.

@@ -155,11 +155,11 @@ class GroupFrontier {
 };
 
 // What each member's removal would leave the gains of all groups at, a row for each.
-nb::object gains_without(GroupEngine& e) {
+nb::object gains_without(GroupEngine& e, bool lowering) {
   const std::size_t k = e.squares_.size(), units = e.squares_.units();
   std::vector<double> table;
   for (std::size_t r = 0; r < k; ++r) {
-    const auto& outlook = e.squares_.outlook_without({e.squares_.members()[r]});
+    const auto& outlook = e.squares_.outlook_without({e.squares_.members()[r]}, lowering);
     table.insert(table.end(), outlook.gain.begin(), outlook.gain.end());
   }
   return to_array(table.data(), {k, units});
@@ -233,14 +233,14 @@ void bind_groups(nb::module_& m) {
              }
              return to_array(costs);
            })
-      .def("gains_without", &gains_without)
+      .def("gains_without", &gains_without, nb::arg("lowering") = false)
       .def(
           "joint_gain",
-          [](GroupEngine& e, const Vector<Index>& units) {
+          [](GroupEngine& e, const Vector<Index>& units, double above) {
             e.require_units(to_vector(units));
-            return e.released([&] { return e.squares_.joint_gain(to_vector(units), nullptr); });
+            return e.released([&] { return e.squares_.joint_gain(to_vector(units), nullptr, above); });
           },
-          nb::arg("units").noconvert())
+          nb::arg("units").noconvert(), nb::arg("above") = -1.0)
       .def(
           "joint_removal_cost",
           [](GroupEngine& e, const Vector<Index>& units) {

@@ -23,6 +23,24 @@
 
 namespace ellzero {
 
+// Where the columns of some groups are: classes of one width each.
+struct GroupLayout {
+  struct Class {
+    Index width;
+    Index count;
+    Index begin;  // of its columns
+    std::vector<Index> units;
+  };
+  std::vector<Class> classes;
+  Index columns = 0;
+
+  void add(Index width, std::vector<Index> units) {
+    const Index count = static_cast<Index>(units.size());
+    classes.push_back({width, count, columns, std::move(units)});
+    columns += width * count;
+  }
+};
+
 // The bases of all groups, and where their columns are.
 struct GroupBases {
   struct Unit {
@@ -33,13 +51,9 @@ struct GroupBases {
     double inflation = 1;        // the most that 1 / pivot is of any of its columns
     Index width() const { return static_cast<Index>(columns.size()); }
   };
-  struct Class {
-    Index width;
-    Index count = 0;
-    Index begin = 0;            // of its columns
+  struct ClassBases {
     std::vector<double> b;      // of all its groups, side by side
     std::vector<Index> source;  // the base columns, in the order of its own
-    std::vector<Index> units;
   };
   // A column whose pivot is below this depends on the ones before it.
   static constexpr double kDependent = 1e-9;
@@ -51,27 +65,25 @@ struct GroupBases {
       by_width[units.back().width()].push_back(static_cast<Index>(units.size()) - 1);
     }
     for (const auto& [width, members] : by_width) {
-      Class c;
-      c.width = width;
-      c.count = static_cast<Index>(members.size());
-      c.begin = columns;
-      c.units = members;
-      c.b.resize(triangle(width) * c.count);
-      c.source.resize(width * c.count);
-      for (Index n = 0; n < c.count; ++n) {
+      const Index count = static_cast<Index>(members.size());
+      ClassBases c;
+      c.b.resize(triangle(width) * count);
+      c.source.resize(width * count);
+      for (Index n = 0; n < count; ++n) {
         Unit& unit = units[members[n]];
-        unit.kind = static_cast<Index>(classes.size());
+        unit.kind = static_cast<Index>(layout.classes.size());
         unit.place = n;
         for (Index i = 0; i < width; ++i) {
-          c.source[i * c.count + n] = unit.columns[i];
+          c.source[i * count + n] = unit.columns[i];
           for (Index j = 0; j <= i; ++j) {
-            c.b[triangle(i, j) * c.count + n] = unit.b[triangle(i, j)];
+            c.b[triangle(i, j) * count + n] = unit.b[triangle(i, j)];
           }
         }
       }
-      columns += width * c.count;
-      classes.push_back(std::move(c));
+      layout.add(width, members);
+      of_classes.push_back(std::move(c));
     }
+    columns = layout.columns;
     home.assign(base.columns(), -1);
     for (std::size_t u = 0; u < groups.size(); ++u) {
       for (const Index j : groups[u]) home[j] = static_cast<Index>(u);
@@ -89,12 +101,13 @@ struct GroupBases {
   // Column i of the basis of a unit.
   Index column(Index unit, Index i) const {
     const Unit& u = units[unit];
-    const Class& c = classes[u.kind];
+    const GroupLayout::Class& c = layout.classes[u.kind];
     return c.begin + i * c.count + u.place;
   }
 
   std::vector<Unit> units;
-  std::vector<Class> classes;
+  GroupLayout layout;
+  std::vector<ClassBases> of_classes;
   Index columns = 0;
   std::vector<Index> unit_of, rank_of;  // by column: its unit, and which of its columns
   std::vector<Index> home;              // by column of the base: its unit
@@ -244,10 +257,12 @@ class GroupedQuadratic final : public Quadratic {
 
   // B_g v_g for every group, in the order of the classes.
   static void to_bases(const GroupBases& bases, const double* v, double* shuffled, double* out) {
-    for (const GroupBases::Class& c : bases.classes) {
+    for (std::size_t k = 0; k < bases.of_classes.size(); ++k) {
+      const GroupLayout::Class& c = bases.layout.classes[k];
+      const std::vector<Index>& source = bases.of_classes[k].source;
       double* from = shuffled + c.begin;
-      for (std::size_t s = 0; s < c.source.size(); ++s) from[s] = v[c.source[s]];
-      lower_blocks_times(c.b.data(), from, c.width, c.count, out + c.begin);
+      for (std::size_t s = 0; s < source.size(); ++s) from[s] = v[source[s]];
+      lower_blocks_times(bases.of_classes[k].b.data(), from, c.width, c.count, out + c.begin);
     }
   }
   void to_bases(const double* v, double* shuffled, double* out) const {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "data/grouped_quadratic.hpp"
@@ -39,14 +40,46 @@ class Blocks {
  public:
   static constexpr Index kRows = 4;  // that are combined in one pass over the Gram columns
 
-  Blocks(const GroupBases& bases, const std::vector<double>& zy, double whole) : bases_(&bases) {
-    Index length = 0;
-    for (const GroupBases::Class& c : bases.classes) {
-      begins_.push_back(length);
-      length += triangle(c.width) * c.count;
+  explicit Blocks(const GroupBases& bases) : bases_(&bases) { lay_out(bases.layout); }
+
+  // Takes the blocks of some units out of others: those that `wanted` says, by unit.
+  void select(const Blocks& all, const std::vector<char>& wanted, std::vector<Index>& columns) {
+    const GroupLayout& from = *all.layout_;
+    own_ = std::make_unique<GroupLayout>();
+    columns.clear();
+    std::vector<std::vector<Index>> places;
+    for (const GroupLayout::Class& c : from.classes) {
+      std::vector<Index> units, where;
+      for (Index n = 0; n < c.count; ++n) {
+        if (!wanted[c.units[n]]) continue;
+        units.push_back(c.units[n]);
+        where.push_back(n);
+      }
+      own_->add(c.width, std::move(units));
+      places.push_back(std::move(where));
     }
-    d_.resize(length);
-    reset(zy, whole);
+    lay_out(*own_);
+    for (std::size_t k = 0; k < from.classes.size(); ++k) {
+      const GroupLayout::Class &c = from.classes[k], &to = own_->classes[k];
+      for (Index i = 0; i < c.width; ++i) {
+        for (const Index n : places[k]) columns.push_back(c.begin + i * c.count + n);
+      }
+      for (Index e = 0; e < triangle(c.width); ++e) {
+        for (Index n = 0; n < to.count; ++n) {
+          d_[begins_[k] + e * to.count + n] = all.d_[all.begins_[k] + e * c.count + places[k][n]];
+        }
+      }
+    }
+    for (std::size_t s = 0; s < columns.size(); ++s) c_[s] = all.c_[columns[s]];
+  }
+  Index columns() const { return layout_->columns; }
+  const GroupBases& bases() const { return *bases_; }
+  // Takes the layout of others, which have to outlive it.
+  void copy_layout(const Blocks& other) { lay_out(*other.layout_); }
+  // Takes the numbers of others of the same layout.
+  void copy_from(const Blocks& other) {
+    c_ = other.c_;
+    d_ = other.d_;
   }
 
   // Of the empty support.
@@ -54,7 +87,7 @@ class Blocks {
     c_ = zy;
     std::fill(d_.begin(), d_.end(), 0.0);
     for (std::size_t k = 0; k < begins_.size(); ++k) {
-      const GroupBases::Class& c = bases_->classes[k];
+      const GroupLayout::Class& c = layout_->classes[k];
       for (Index i = 0; i < c.width; ++i) {
         std::fill_n(d_.begin() + begins_[k] + triangle(i, i) * c.count, c.count, whole);
       }
@@ -64,7 +97,7 @@ class Blocks {
   // T, one row for each flip, of all columns.
   void combine(const std::vector<const double*>& gram, const FlipRows& flips,
                std::vector<double>& t) const {
-    const Index p = bases_->columns;
+    const Index p = layout_->columns;
     if (static_cast<Index>(t.size()) < flips.count() * p) t.resize(flips.count() * p);
     for (Index r = 0; r < flips.count(); r += kRows) {
       combine_rows(gram.data(), flips.row(r), flips.length, std::min(kRows, flips.count() - r),
@@ -74,9 +107,9 @@ class Blocks {
   // `sign` is -1 for insertions, +1 for removals.
   void apply(const std::vector<double>& t, const FlipRows& flips, double sign) {
     for (std::size_t k = 0; k < begins_.size(); ++k) {
-      const GroupBases::Class& c = bases_->classes[k];
+      const GroupLayout::Class& c = layout_->classes[k];
       if (c.width == 0) continue;
-      update_blocks(t.data() + c.begin, bases_->columns, flips.q.data(), flips.count(), sign,
+      update_blocks(t.data() + c.begin, layout_->columns, flips.q.data(), flips.count(), sign,
                     c.width, c.count, c_.data() + c.begin, d_.data() + begins_[k]);
     }
   }
@@ -88,19 +121,23 @@ class Blocks {
 
   // By unit: half of c_g' D_g^-1 c_g, or -1/2 if it can't be inserted, and how many of its columns
   // can.
-  void gains(std::vector<double>& gain, std::vector<double>& rank) const {
+  void gains(std::vector<double>& gain, std::vector<double>& rank,
+             std::vector<double>* least = nullptr) const {
     gain.assign(bases_->units.size(), -0.5);
     rank.assign(bases_->units.size(), 0.0);
+    if (least) least->assign(bases_->units.size(), 0.0);
     for (std::size_t k = 0; k < begins_.size(); ++k) {
-      const GroupBases::Class& c = bases_->classes[k];
-      if (c.width == 0) continue;
+      const GroupLayout::Class& c = layout_->classes[k];
+      if (c.width == 0 || c.count == 0) continue;
       score_.resize(c.count);
       rank_.resize(c.count);
+      least_.resize(c.count);
       block_scores(c_.data() + c.begin, d_.data() + begins_[k], c.width, c.count, Scores::kSpan,
-                   score_.data(), rank_.data());
+                   score_.data(), rank_.data(), least ? least_.data() : nullptr);
       for (Index n = 0; n < c.count; ++n) {
         gain[c.units[n]] = 0.5 * score_[n];
         rank[c.units[n]] = rank_[n];
+        if (least) (*least)[c.units[n]] = least_[n];
       }
     }
   }
@@ -108,13 +145,26 @@ class Blocks {
  private:
   Index at(Index unit, Index i, Index j) const {
     const GroupBases::Unit& u = bases_->units[unit];
-    return begins_[u.kind] + triangle(i, j) * bases_->classes[u.kind].count + u.place;
+    return begins_[u.kind] + triangle(i, j) * layout_->classes[u.kind].count + u.place;
+  }
+  void lay_out(const GroupLayout& layout) {
+    layout_ = &layout;
+    begins_.clear();
+    Index length = 0;
+    for (const GroupLayout::Class& c : layout.classes) {
+      begins_.push_back(length);
+      length += triangle(c.width) * c.count;
+    }
+    d_.resize(length);
+    c_.resize(layout.columns);
   }
 
   const GroupBases* bases_;
+  const GroupLayout* layout_;         // of all units, or of those selected
+  std::unique_ptr<GroupLayout> own_;  // of those selected
   std::vector<Index> begins_;  // of each class in d_
   std::vector<double> c_, d_;
-  mutable std::vector<double> score_, rank_;  // room to work in
+  mutable std::vector<double> score_, rank_, least_;  // room to work in
 };
 
 // Half of c' D^-1 c by elimination, over the columns whose pivots are above the floor. D is n by n,

@@ -3,24 +3,20 @@
 //
 //   E(S) = min over beta of 1/2 |y - Z_S beta|^2 + 1/2 tau sum over g in S of |Z_g beta_g|^2
 //
-// Removing h raises it by 1/2 beta_h' ([A^-1]_hh)^-1 beta_h; insertions are in blocks.hpp. Without
-// h, whose row block is W_h = C^-1 [A^-1]_h: with C C' = [A^-1]_hh and rho = C^-1 beta_h,
-//
-//   c + T rho  and  D_g + T_g T_g',  T = G_{:,S} W_h'
-//
-// are what all other groups would see: so all swaps for h are one pass over the Gram columns of S
-// and one elimination per group.
+// Removing h raises it by 1/2 beta_h' ([A^-1]_hh)^-1 beta_h; insertions are in blocks.hpp, swaps in
+// group_swaps.hpp, insertions of several groups together in joint_gains.hpp.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "engine/blocks.hpp"
 #include "engine/factor.hpp"
+#include "engine/group_swaps.hpp"
+#include "engine/joint_gains.hpp"
 #include "engine/refine.hpp"
 #include "engine/unit_engine.hpp"
 
@@ -37,7 +33,11 @@ class GroupSquares final : public UnitEngine {
         cache_(cache),
         ridge_(ridge),
         place_(bases_.units.size(), Place::out),
-        blocks_(bases_, quadratic.zy, 1 + ridge) {}
+        blocks_(bases_),
+        swaps_(bases_),
+        joint_(quadratic, cache) {
+    blocks_.reset(quadratic_.zy, 1 + ridge_);
+  }
   GroupSquares(const GroupSquares&) = delete;
   GroupSquares& operator=(const GroupSquares&) = delete;
   ~GroupSquares() override {
@@ -55,7 +55,7 @@ class GroupSquares final : public UnitEngine {
   double rounding() const override { return Scores::kRounding * 0.5 * quadratic_.yy; }
   Index columns_in() const override { return static_cast<Index>(columns_.size()); }
   Index columns_of(Index position) const override {
-    return static_cast<Index>(places_of(members_[position]).size());
+    return static_cast<Index>(places_of({members_[position]}).size());
   }
 
   const Outlook& outlook() const override {
@@ -76,16 +76,17 @@ class GroupSquares final : public UnitEngine {
   }
   Swap best_swap(const Limits& limits, const Context& context) const override;
 
-  double joint_gain(const std::vector<Index>& units, Index* rank) override {
-    return joint_gain(units, blocks_, nullptr, rank);
+  double joint_gain(const std::vector<Index>& units, Index* rank, double above) override {
+    if (joint_.bound(stand(), units) <= above) return -0.5;
+    return joint_(stand(), units, nullptr, rank);
   }
   double joint_removal_cost(const std::vector<Index>& units) const override;
-  const Outlook& outlook_without(const std::vector<Index>& leaving) override {
-    leave_out(leaving);
+  const Outlook& outlook_without(const std::vector<Index>& leaving, bool lowering) override {
+    leave_out(leaving, lowering);
     return without_;
   }
   double joint_gain_without(const std::vector<Index>& units, Index* rank) override {
-    return joint_gain(units, *left_, &left_t_, rank);
+    return joint_(stand(), units, &swaps_.rows(), rank);
   }
 
   bool can_insert(Index unit) override;
@@ -155,12 +156,14 @@ class GroupSquares final : public UnitEngine {
         : members(e.members_),
           columns(e.columns_),
           factor(e.factor_),
-          blocks(e.blocks_),
+          blocks(e.bases_),
           outlook(e.outlook_),
           knows_outlook(e.knows_outlook_),
           removal_costs(e.removal_costs_),
           drift(e.drift_),
-          flips(e.flips_) {}
+          flips(e.flips_) {
+      blocks.copy_from(e.blocks_);
+    }
     std::vector<Index> members, columns;
     Factor factor;
     Blocks blocks;
@@ -174,11 +177,14 @@ class GroupSquares final : public UnitEngine {
   double ridge_energy(const std::vector<double>& beta) const {
     return 0.5 * ridge_ * dot(beta.data(), beta.data(), static_cast<Index>(beta.size()));
   }
-  // Where the columns of a member are among columns_.
-  std::vector<Index> places_of(Index unit) const {
+  // Where the columns of some members are among columns_.
+  std::vector<Index> places_of(const std::vector<Index>& units) const {
     std::vector<Index> places;
     for (std::size_t s = 0; s < columns_.size(); ++s) {
-      if (bases_.unit_of[columns_[s]] == unit) places.push_back(static_cast<Index>(s));
+      const Index own = bases_.unit_of[columns_[s]];
+      if (std::find(units.begin(), units.end(), own) != units.end()) {
+        places.push_back(static_cast<Index>(s));
+      }
     }
     return places;
   }
@@ -196,8 +202,8 @@ class GroupSquares final : public UnitEngine {
     knows_outlook_ = false;
     removal_costs_.clear();
     ruled_out_.clear();
-    inverse_.clear();
-    cross_.clear();
+    swaps_.forget();
+    joint_.forget();
   }
 
   const double* acquire(Index column);
@@ -219,16 +225,8 @@ class GroupSquares final : public UnitEngine {
   }
   void compute_block(Index unit);
   void hold(const std::vector<Index>& members);
-  const std::vector<double>& inverse() const {
-    if (inverse_.empty()) inverse_ = factor_.inverse();
-    return inverse_;
-  }
-  // W_h of some members and rho, as rows.
-  void rows_of(const std::vector<Index>& units, FlipRows& rows) const;
-  void leave_out(const std::vector<Index>& leaving) const;
-  const std::vector<double>& cross_of(Index unit);
-  double joint_gain(const std::vector<Index>& units, const Blocks& blocks,
-                    const std::vector<double>* t, Index* rank);
+  GroupStand stand() const { return {bases_, factor_, columns_, gram_, blocks_, 1 + ridge_}; }
+  void leave_out(const std::vector<Index>& leaving, bool lowering) const;
   bool well_conditioned() const;
   void compute_removal_costs() const;
 
@@ -250,17 +248,14 @@ class GroupSquares final : public UnitEngine {
   // What was worked out for where it stands.
   mutable Outlook outlook_;
   mutable bool knows_outlook_ = false;
-  mutable std::vector<double> removal_costs_, inverse_;
-  std::map<Index, std::vector<double>> cross_;  // D_{:,v} of units v, one row per column
-  mutable std::unique_ptr<Blocks> left_;
-  mutable FlipRows left_rows_;
-  mutable std::vector<double> left_t_;
+  mutable std::vector<double> removal_costs_;
   mutable Outlook without_;
+  mutable GroupSwaps swaps_;
+  JointGains joint_;
   // Room to work in.
   FlipRow row_;
   FlipRows rows_;
   std::vector<double> t_, cross_room_;
-  mutable std::vector<Index> places_room_;
   mutable std::vector<double> block_room_, beta_room_, bands_room_;
 };
 
@@ -305,20 +300,14 @@ inline Insertion GroupSquares::best_insertion() const {
 }
 
 inline double GroupSquares::joint_removal_cost(const std::vector<Index>& units) const {
-  std::vector<Index>& places = places_room_;
-  places.clear();
-  for (const Index unit : units) {
-    for (std::size_t s = 0; s < columns_.size(); ++s) {
-      if (bases_.unit_of[columns_[s]] == unit) places.push_back(static_cast<Index>(s));
-    }
-  }
+  const std::vector<Index> places = places_of(units);
   const Index m = static_cast<Index>(places.size());
   std::vector<double>&block = block_room_, &beta = beta_room_;
   block.assign(triangle(m), 0.0);
   beta.resize(m);
   for (Index i = 0; i < m; ++i) beta[i] = factor_.beta()[places[i]];
   // [A^-1]_hh = M_h'M_h, from the rows of M that know of h
-  for (Index r = *std::min_element(places.begin(), places.end()); r < columns_in(); ++r) {
+  for (Index r = places.front(); r < columns_in(); ++r) {
     const double* row = factor_.row(r);
     Index known = 0;
     while (known < m && places[known] <= r) ++known;
@@ -368,49 +357,15 @@ inline void GroupSquares::compute_removal_costs() const {
   }
 }
 
-inline void GroupSquares::rows_of(const std::vector<Index>& units, FlipRows& rows) const {
-  std::vector<Index> places;
-  for (const Index unit : units) {
-    for (const Index s : places_of(unit)) places.push_back(s);
+inline void GroupSquares::leave_out(const std::vector<Index>& leaving, bool lowering) const {
+  lowering = lowering && signs_.empty();
+  double least = std::numeric_limits<double>::infinity();
+  if (lowering) {
+    for (Index r = 0; r < size(); ++r) least = std::min(least, removal_cost(r));
   }
-  const Index k = columns_in();
-  const std::vector<double>& a = inverse();
-  rows.clear(k);
-  // The rows of A^-1, made orthonormal in the inner product that [A^-1]_hh is of.
-  std::vector<double> factor;  // C, row by row
-  const Index m = static_cast<Index>(places.size());
-  factor.resize(triangle(m));
-  for (Index i = 0; i < m; ++i) {
-    for (Index j = 0; j <= i; ++j) {
-      double sum = a[places[i] * k + places[j]];
-      for (Index l = 0; l < j; ++l) sum -= factor[triangle(i, l)] * factor[triangle(j, l)];
-      factor[triangle(i, j)] =
-          i == j ? std::sqrt(std::max(sum, 1e-300)) : sum / factor[triangle(j, j)];
-    }
-    double* row = rows.add(0);
-    double q = factor_.beta()[places[i]];
-    std::copy_n(a.data() + places[i] * k, k, row);
-    for (Index l = 0; l < i; ++l) {
-      const double* before = rows.row(l);
-      for (Index s = 0; s < k; ++s) row[s] -= factor[triangle(i, l)] * before[s];
-      q -= factor[triangle(i, l)] * rows.q[l];
-    }
-    for (Index s = 0; s < k; ++s) row[s] /= factor[triangle(i, i)];
-    rows.q[i] = q / factor[triangle(i, i)];
-  }
-}
-
-inline void GroupSquares::leave_out(const std::vector<Index>& leaving) const {
-  rows_of(leaving, left_rows_);
-  if (left_) {
-    *left_ = blocks_;
-  } else {
-    left_ = std::make_unique<Blocks>(blocks_);
-  }
-  left_->combine(gram_, left_rows_, left_t_);
-  left_->apply(left_t_, left_rows_, +1);
-  left_->gains(without_.gain, without_.rank);
-  close_others(*left_, without_);
+  const Blocks& left = swaps_.without(stand(), places_of(leaving), lowering, least, without_.gain,
+                                      without_.rank);
+  close_others(left, without_);
 }
 
 inline Swap GroupSquares::best_swap(const Limits& limits, const Context& context) const {
@@ -418,7 +373,7 @@ inline Swap GroupSquares::best_swap(const Limits& limits, const Context& context
   for (Index r = 0; r < size(); ++r) {
     if (limits.is_forced(members_[r])) continue;
     context.check();
-    leave_out({members_[r]});
+    leave_out({members_[r]}, true);
     const double cost = removal_cost(r);
     for (Index unit = 0; unit < units(); ++unit) {
       const double gain = without_.gain[unit] - cost;
@@ -426,62 +381,6 @@ inline Swap GroupSquares::best_swap(const Limits& limits, const Context& context
     }
   }
   return best;
-}
-
-inline const std::vector<double>& GroupSquares::cross_of(Index unit) {
-  const auto known = cross_.find(unit);
-  if (known != cross_.end()) return known->second;
-  const Index p = bases_.columns, width = bases_.units[unit].width();
-  std::vector<double> out(width * p);
-  for (Index i = 0; i < width; ++i) {
-    const Index column = bases_.column(unit, i);
-    const double* gram = acquire(column);
-    std::vector<double> with(columns_.size());
-    for (std::size_t s = 0; s < columns_.size(); ++s) with[s] = gram[columns_[s]];
-    const std::vector<double> y = factor_.solve(with);
-    combine(gram_.data(), y.data(), columns_in(), 0, p, out.data() + i * p);
-    for (Index j = 0; j < p; ++j) out[i * p + j] = gram[j] - out[i * p + j];
-    cache_.release(column);
-  }
-  return cross_.emplace(unit, std::move(out)).first->second;
-}
-
-inline double GroupSquares::joint_gain(const std::vector<Index>& units, const Blocks& blocks,
-                                       const std::vector<double>* t, Index* rank) {
-  const Index p = bases_.columns;
-  Index n = 0;
-  for (const Index unit : units) n += bases_.units[unit].width();
-  std::vector<double> d(triangle(n)), c(n);
-  // The last ones come first, so that what is left of the first unit is last.
-  Index begin = 0;
-  for (std::size_t a = units.size(); a-- > 0;) {
-    const Index unit = units[a], width = bases_.units[unit].width();
-    for (Index i = 0; i < width; ++i) {
-      c[begin + i] = blocks.c(unit, i);
-      for (Index j = 0; j <= i; ++j) d[triangle(begin + i, begin + j)] = blocks.d(unit, i, j);
-    }
-    Index before = 0;
-    for (std::size_t b = units.size(); b-- > a + 1;) {
-      const Index other = units[b], other_width = bases_.units[other].width();
-      const std::vector<double>& cross = cross_of(other);
-      for (Index i = 0; i < width; ++i) {
-        const Index column = bases_.column(unit, i);
-        for (Index j = 0; j < other_width; ++j) {
-          double value = cross[j * p + column];
-          if (t) {
-            const Index with = bases_.column(other, j);
-            for (Index r = 0; r < left_rows_.count(); ++r) {
-              value += (*t)[r * p + column] * (*t)[r * p + with];
-            }
-          }
-          d[triangle(begin + i, before + j)] = value;
-        }
-      }
-      before += other_width;
-    }
-    begin += width;
-  }
-  return eliminate(d, c, kSpan, rank);
 }
 
 inline bool GroupSquares::can_insert(Index unit) {
@@ -548,7 +447,7 @@ inline bool GroupSquares::insert(Index unit, double least_pivot) {
 
 inline void GroupSquares::remove(Index at) {
   const Index unit = members_[at];
-  const std::vector<Index> places = places_of(unit);
+  const std::vector<Index> places = places_of({unit});
   const std::vector<const double*> gram = gram_;
   // Rows are those of the members of their time: where these were at first.
   std::vector<Index> slots(columns_.size());
@@ -730,7 +629,7 @@ inline void GroupSquares::restore(const State& state) {
   columns_ = then.columns;
   gram_ = std::move(gram);
   factor_ = then.factor;
-  blocks_ = then.blocks;
+  blocks_.copy_from(then.blocks);
   forget();
   outlook_ = then.outlook;
   knows_outlook_ = then.knows_outlook;

@@ -22,12 +22,15 @@ class UnitEngine : public Engine {
   // How many of them a member brought.
   virtual Index columns_of(Index position) const = 0;
   virtual const Outlook& outlook() const = 0;
-  // What inserting several units together gains; -1 if nothing of the first can be had. The last
-  // ones should be those that come up again and again.
-  virtual double joint_gain(const std::vector<Index>& units, Index* rank) = 0;
+  // What inserting several units together gains, and how many columns they bring; negative if they
+  // can't be inserted, or if it is seen to be no more than `above`. All but the first unit should
+  // come up again and again.
+  virtual double joint_gain(const std::vector<Index>& units, Index* rank, double above) = 0;
   virtual double joint_removal_cost(const std::vector<Index>& units) const = 0;
-  // The same two for the support without some of its members, while it stands where it is.
-  virtual const Outlook& outlook_without(const std::vector<Index>& leaving) = 0;
+  // The same two for the support without some of its members, while it stands where it is; the
+  // second for those that the first was asked about last. If only swaps matter that lower the
+  // energy, units that can't do that may be left out: negative gains.
+  virtual const Outlook& outlook_without(const std::vector<Index>& leaving, bool lowering) = 0;
   virtual double joint_gain_without(const std::vector<Index>& units, Index* rank) = 0;
 
   // The columns of X that are in, and their coefficients for columns of unit norm.

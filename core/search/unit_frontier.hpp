@@ -48,7 +48,9 @@ class UnitFrontier {
         swaps_(swaps),
         floor_(engine.rounding()),
         in_(engine.units(), 0) {
-    insertions_ = std::clamp<Index>(kStarts / std::max<Index>(engine_.units(), 1), 2, kMostStarts);
+    Index columns = engine_.columns_in();
+    for (const double rank : engine_.outlook().rank) columns += static_cast<Index>(rank);
+    insertions_ = std::clamp<Index>(kStarts / std::max<Index>(columns, 1), 2, kMostStarts);
     // Where much is forbidden, the ways on are fewer.
     if (!rules_.signs.empty() || !rules_.caps.empty()) insertions_ = kMostStarts;
     least_ = size_here();
@@ -56,6 +58,17 @@ class UnitFrontier {
     waiting_.resize(least_ + 1);
     table_[least_].units = engine_.members();
     table_[least_].energy = engine_.energy();
+    if (rules_.has_heredity()) {  // of parents much will be asked
+      std::vector<char> is_parent(engine_.units(), 0);
+      for (const std::vector<Index>& parents : rules_.parents) {
+        for (const Index parent : parents) is_parent[parent] = 1;
+      }
+      std::vector<Index> all;
+      for (Index unit = 0; unit < engine_.units(); ++unit) {
+        if (is_parent[unit]) all.push_back(unit);
+      }
+      engine_.prepare(all);
+    }
     if (rules_.is_priced()) hull_.push_back(table_[least_]);
   }
 
@@ -65,6 +78,14 @@ class UnitFrontier {
       waiting_.resize(max_size + 1);
       for (Model& model : table_) model.tried = model.swapped = false;
       for (Model& model : hull_) model.tried = model.swapped = false;
+    }
+    if (rules_.has_heredity()) {
+      // First without what needs company: a table that is filled tells which of that can matter.
+      with_company_ = false;
+      close(false, context, progress);
+      with_company_ = true;
+      for (Model& model : table_) model.tried = model.swapped;
+      for (Model& model : hull_) model.tried = model.swapped;
     }
     close(false, context, progress);
     if (!swaps_) return;
@@ -102,7 +123,10 @@ class UnitFrontier {
   Index tried() const { return tried_; }
 
  private:
+  // As in frontier.hpp: how far walks go, and by how many insertions they set out from a support,
+  // the more the fewer columns there are.
   static constexpr Index kFurther = 3, kStarts = 256, kMostStarts = 8;
+  // An energy below so many times its rounding is that of an exact fit.
   static constexpr double kExact = 100;
   // Candidates whose signs are looked at, of each support and size.
   static constexpr Index kSignTries = 12;
@@ -297,6 +321,12 @@ class UnitFrontier {
     }
   }
 
+  // Whether a support of that size and energy may be worth a look; most are not.
+  bool may_matter(double energy, Index size) const {
+    return rules_.is_priced() || !rules_.signs.empty() ||
+           (size < sizes() && energy < std::min(best_energy(size), found_[size].energy));
+  }
+
   // Remembers a move if what it leads to is better than what is known.
   void consider(const std::vector<Index>& leaving, const std::vector<Index>& entering,
                 double energy, Index size, double price) {
@@ -323,36 +353,53 @@ class UnitFrontier {
   // Units that can't enter alone, and what they enter with; each with its joint gain.
   struct Entry {
     std::vector<Index> units;
-    double gain;
-    Index rank;
+    double gain = 0;
+    Index rank = 0;
   };
+
+  // What so many units have to gain together for a model of theirs to be better than those known, if
+  // they enter or if they do for one member.
+  double least_useful_gain(std::size_t entering) const {
+    if (rules_.by_columns || rules_.is_priced()) return -1;
+    const Index size = engine_.size() + static_cast<Index>(entering);
+    double worst = size - 1 < sizes() ? best_energy(size - 1) : -1;
+    if (size < sizes()) worst = std::max(worst, best_energy(size));
+    return worst < 0 ? std::numeric_limits<double>::infinity() : engine_.energy() - worst;
+  }
 
   void consider_insertions() {
     const UnitEngine::Outlook& outlook = engine_.outlook();
     const double energy = engine_.energy(), price = rules_.price_of(engine_.members());
     const Index size = size_here();
-    entries_.clear();
+    n_entries_ = 0;
     alone_.assign(engine_.units(), 1);
     for (Index unit = 0; unit < engine_.units(); ++unit) {
       if (rules_.has_heredity() && !in_[unit] && !rules_.enters_alone(unit, in_)) {
         alone_[unit] = 0;
-        if (!(outlook.rank[unit] > 0)) continue;
-        for (std::vector<Index>& way : rules_.ways_in(unit, in_)) {
-          Index rank = 0;
-          const double gain = engine_.joint_gain(way, &rank);
-          if (gain > 0) entries_.push_back({std::move(way), gain, rank});
+        if (!with_company_ || !(outlook.rank[unit] > 0)) continue;
+        rules_.ways_in(unit, in_, ways_);
+        for (const std::vector<Index>& way : ways_) {
+          if (n_entries_ == entries_.size()) entries_.emplace_back();
+          Entry& entry = entries_[n_entries_];
+          entry.gain = engine_.joint_gain(way, &entry.rank, least_useful_gain(way.size()));
+          if (!(entry.gain > 0)) continue;
+          entry.units.assign(way.begin(), way.end());
+          ++n_entries_;
         }
         continue;
       }
       if (!(outlook.gain[unit] > 0)) continue;
       const Index more = rules_.by_columns ? static_cast<Index>(outlook.rank[unit]) : 1;
+      if (!may_matter(energy - outlook.gain[unit], size + more)) continue;
       one_[0] = unit;
       consider(none_, one_, energy - outlook.gain[unit], size + more,
                price + rules_.price_of(unit));
     }
-    for (const Entry& entry : entries_) {
+    for (std::size_t e = 0; e < n_entries_; ++e) {
+      const Entry& entry = entries_[e];
       const Index more =
           rules_.by_columns ? entry.rank : static_cast<Index>(entry.units.size());
+      if (!may_matter(energy - entry.gain, size + more)) continue;
       consider(none_, entry.units, energy - entry.gain, size + more,
                price + rules_.price_of(entry.units));
     }
@@ -383,6 +430,20 @@ class UnitFrontier {
     const double energy = engine_.energy(), price = rules_.price_of(engine_.members());
     const Index here = size_here();
     std::vector<char> without = in_;
+    // Without those that leave, what enters with others gains no more, net of their cost, than it
+    // does with them.
+    std::vector<std::size_t> promising;
+    const auto is_promising = [&](const Entry& entry, Index size, double left_price) {
+      const Index more = rules_.by_columns ? entry.rank : static_cast<Index>(entry.units.size());
+      const double reached = energy - entry.gain;
+      return size + more < sizes() &&
+             (beats(reached, best_energy(size + more)) ||
+              (rules_.is_priced() && below_hull(left_price + rules_.price_of(entry.units), reached)));
+    };
+    const bool alike = !rules_.by_columns && !rules_.is_priced();
+    for (std::size_t e = 0; alike && e < n_entries_; ++e) {
+      if (is_promising(entries_[e], here - 1, 0)) promising.push_back(e);
+    }
     for (const Index unit : engine_.members()) {
       const std::vector<Index> leaving = rules_.way_out(unit, engine_.members(), in_);
       if (leaving.empty()) continue;
@@ -390,27 +451,24 @@ class UnitFrontier {
       const double cost = cost_of(leaving);
       const Index size = here - size_of(leaving);
       const double left_price = price - rules_.price_of(leaving);
-      const UnitEngine::Outlook& outlook = engine_.outlook_without(leaving);
+      // One for one, what does not lower the energy is no better than the table.
+      const bool lowering = leaving.size() == 1 && !rules_.by_columns && !rules_.is_priced();
+      const UnitEngine::Outlook& outlook = engine_.outlook_without(leaving, lowering);
       for (const Index other : leaving) without[other] = 0;
       for (Index entering = 0; entering < engine_.units(); ++entering) {
         if (!(outlook.gain[entering] > 0) || !alone_[entering]) continue;
-        if (rules_.has_heredity() && !rules_.enters_alone(entering, without)) continue;
         const Index more = rules_.by_columns ? static_cast<Index>(outlook.rank[entering]) : 1;
+        if (!may_matter(energy + cost - outlook.gain[entering], size + more)) continue;
+        if (rules_.has_heredity() && !rules_.enters_alone(entering, without)) continue;
         one_[0] = entering;
         consider(leaving, one_, energy + cost - outlook.gain[entering], size + more,
                  left_price + rules_.price_of(entering));
       }
-      // What enters with others. Without the leaving ones it gains no more, net of their cost, than
-      // it does with them.
-      for (const Entry& entry : entries_) {
-        const Index more =
-            rules_.by_columns ? entry.rank : static_cast<Index>(entry.units.size());
+      const bool usual = alike && leaving.size() == 1;
+      for (std::size_t place = 0; place < (usual ? promising.size() : n_entries_); ++place) {
+        const Entry& entry = entries_[usual ? promising[place] : place];
+        if (!usual && !is_promising(entry, size, left_price)) continue;
         const double new_price = left_price + rules_.price_of(entry.units);
-        if (size + more >= sizes()) continue;
-        if (!beats(energy - entry.gain, best_energy(size + more)) &&
-            !below_hull(new_price, energy - entry.gain)) {
-          continue;
-        }
         const auto needs_a_leaving_one = [&](Index one) {
           return std::any_of(rules_.parents[one].begin(), rules_.parents[one].end(),
                              [&](Index p) { return in_[p] && !without[p]; });
@@ -420,7 +478,8 @@ class UnitFrontier {
         const double gain = engine_.joint_gain_without(entry.units, &rank);
         if (!(gain > 0)) continue;
         consider(leaving, entry.units, energy + cost - gain,
-                 size + (rules_.by_columns ? rank : more), new_price);
+                 size + (rules_.by_columns ? rank : static_cast<Index>(entry.units.size())),
+                 new_price);
       }
       for (const Index other : leaving) without[other] = 1;
     }
@@ -637,19 +696,29 @@ class UnitFrontier {
     const double energy = engine_.energy();
     std::vector<Step> steps, removals;
     const UnitEngine::Outlook& outlook = engine_.outlook();
-    for (Index unit = 0; unit < engine_.units(); ++unit) {
-      if (alone_[unit] && outlook.gain[unit] > 0) {
-        steps.push_back({{unit}, energy - outlook.gain[unit]});
-      }
-    }
-    for (const Entry& entry : entries_) steps.push_back({entry.units, energy - entry.gain});
     const auto lower = [](const Step& a, const Step& b) { return a.energy < b.energy; };
     const auto keep = [&](std::vector<Step>& some, Index count) {
       count = std::min<Index>(count, some.size());
       std::partial_sort(some.begin(), some.begin() + count, some.end(), lower);
       some.resize(count);
     };
-    keep(steps, insertions_);
+    std::vector<std::pair<double, Index>> gains;  // units, then entries
+    for (Index unit = 0; unit < engine_.units(); ++unit) {
+      if (alone_[unit] && outlook.gain[unit] > 0) gains.emplace_back(-outlook.gain[unit], unit);
+    }
+    for (std::size_t e = 0; e < n_entries_; ++e) {
+      gains.emplace_back(-entries_[e].gain, engine_.units() + static_cast<Index>(e));
+    }
+    const Index count = std::min<Index>(insertions_, gains.size());
+    std::partial_sort(gains.begin(), gains.begin() + count, gains.end());
+    for (Index place = 0; place < count; ++place) {
+      const auto [gain, which] = gains[place];
+      if (which < engine_.units()) {
+        steps.push_back({{which}, energy + gain});
+      } else {
+        steps.push_back({entries_[which - engine_.units()].units, energy + gain});
+      }
+    }
     for (const Index unit : engine_.members()) {
       const std::vector<Index> leaving = rules_.way_out(unit, engine_.members(), in_);
       if (!leaving.empty()) removals.push_back({leaving, energy + cost_of(leaving)});
@@ -662,6 +731,7 @@ class UnitFrontier {
   UnitEngine& engine_;
   const UnitRules rules_;
   bool swaps_;
+  bool with_company_ = true;  // whether units that can't enter alone are tried
   double floor_;
   Index insertions_;
   Index least_ = 0;
@@ -674,7 +744,9 @@ class UnitFrontier {
   std::vector<Candidate> listed_;  // all that are better than what is known, if signs matter
   Candidate deepest_;              // below the hull
   double depth_ = 0;
-  std::vector<Entry> entries_;
+  std::vector<Entry> entries_;  // the first n_entries_
+  std::size_t n_entries_ = 0;
+  std::vector<std::vector<Index>> ways_;
   const std::vector<Index> none_;
   std::vector<Index> one_{0};
   mutable std::vector<Index> columns_;

@@ -42,10 +42,17 @@ struct UnitRules {
   }
 
   // The ways in which a unit outside a support can enter: sets of units, itself the first.
-  std::vector<std::vector<Index>> ways_in(Index unit, const std::vector<char>& in) const {
-    if (parents.empty() || parents[unit].empty()) return {{unit}};
+  void ways_in(Index unit, const std::vector<char>& in,
+               std::vector<std::vector<Index>>& ways) const {
+    if (enters_alone(unit, in)) {
+      ways.resize(1);
+      ways[0].assign(1, unit);
+      return;
+    }
     if (strong) {
-      std::vector<Index> all{unit};
+      ways.resize(1);
+      std::vector<Index>& all = ways[0];
+      all.assign(1, unit);
       for (std::size_t next = 0; next < all.size(); ++next) {
         for (const Index parent : parents[all[next]]) {
           if (!in[parent] && std::find(all.begin(), all.end(), parent) == all.end()) {
@@ -53,19 +60,17 @@ struct UnitRules {
           }
         }
       }
-      return {all};
+      return;
     }
+    ways.clear();
+    std::vector<std::vector<Index>> of_parent;
     for (const Index parent : parents[unit]) {
-      if (in[parent]) return {{unit}};
-    }
-    std::vector<std::vector<Index>> ways;
-    for (const Index parent : parents[unit]) {
-      for (const std::vector<Index>& way : ways_in(parent, in)) {
+      ways_in(parent, in, of_parent);
+      for (const std::vector<Index>& way : of_parent) {
         ways.push_back({unit});
         ways.back().insert(ways.back().end(), way.begin(), way.end());
       }
     }
-    return ways;
   }
 
   // Whether it can enter alone.
@@ -77,23 +82,36 @@ struct UnitRules {
                   : std::any_of(own.begin(), own.end(), is_in);
   }
 
-  // The members that leave with one of them, itself the first; empty if a forced one would.
+  bool needed_by(Index unit, Index other) const {
+    const std::vector<Index>& of = parents[other];
+    return std::find(of.begin(), of.end(), unit) != of.end();
+  }
+
+  // The members that leave with one of them, itself the first; empty if a forced one would. `in`
+  // says who the members are, and is left as it is.
   std::vector<Index> way_out(Index unit, const std::vector<Index>& members,
-                             std::vector<char> in) const {
-    std::vector<Index> all{unit};
+                             std::vector<char>& in) const {
     if (is_forced(unit)) return {};
-    if (parents.empty()) return all;
+    std::vector<Index> all{unit};
+    if (parents.empty() || std::none_of(members.begin(), members.end(), [&](Index other) {
+          return needed_by(unit, other);
+        })) {
+      return all;
+    }
     in[unit] = 0;
+    bool forced_too = false;
     for (bool more = true; more;) {
       more = false;
       for (const Index other : members) {
         if (!in[other] || enters_alone(other, in)) continue;
-        if (is_forced(other)) return {};
+        forced_too |= is_forced(other);
         in[other] = 0;
         all.push_back(other);
         more = true;
       }
     }
+    for (const Index other : all) in[other] = 1;
+    if (forced_too) all.clear();
     return all;
   }
 };

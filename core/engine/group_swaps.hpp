@@ -1,0 +1,148 @@
+// What all groups would see of a support without some of its members. With C C' = [A^-1]_hh for
+// those that leave, W = C^-1 [A^-1]_h: and rho = C^-1 beta_h, and T = G_{:,S} W',
+//
+//   c + T rho   and   D_g + T_g T_g'
+//
+// So all swaps for h are one pass over the Gram columns of S and one elimination per group.
+//
+// Most groups need no T where only a gain matters: since T_g T_g' <= (1 + tau) I - D_g, swapping h
+// for g gains nothing unless
+//
+//   |rho| < sqrt(c_g' D_g^-1 c_g) (s + sqrt(1 + s^2)),   s^2 = (1 + tau) / least eigenvalue of D_g
+//                                                              - 1
+//
+// The groups for which that holds for some member are taken out, and T is made for those.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "engine/blocks.hpp"
+#include "engine/factor.hpp"
+
+namespace ellzero {
+
+// Where least squares on groups stands.
+struct GroupStand {
+  const GroupBases& bases;
+  const Factor& factor;
+  const std::vector<Index>& columns;       // of the members, in the order of the factor
+  const std::vector<const double*>& gram;  // their Gram columns
+  const Blocks& blocks;
+  double whole;  // 1 + tau
+  Index size() const { return static_cast<Index>(columns.size()); }
+};
+
+class GroupSwaps {
+ public:
+  explicit GroupSwaps(const GroupBases& bases) : some_(bases), left_(bases) {}
+
+  // Nothing that was worked out is true any more.
+  void forget() {
+    inverse_.clear();
+    selected_ = false;
+  }
+
+  // The rows of W, and rho for their q, for the members at some places.
+  const FlipRows& rows_without(const GroupStand& at, const std::vector<Index>& places) {
+    const Index k = at.size(), m = static_cast<Index>(places.size());
+    if (inverse_.empty()) inverse_ = at.factor.inverse();
+    rows_.clear(k);
+    c_.resize(triangle(m));
+    for (Index i = 0; i < m; ++i) {
+      for (Index j = 0; j <= i; ++j) {
+        double sum = inverse_[places[i] * k + places[j]];
+        for (Index l = 0; l < j; ++l) sum -= c_[triangle(i, l)] * c_[triangle(j, l)];
+        // Of independent columns no pivot is down to rounding.
+        c_[triangle(i, j)] = i == j ? std::sqrt(std::max(sum, 1e-300)) : sum / c_[triangle(j, j)];
+      }
+      double* row = rows_.add(0);
+      double q = at.factor.beta()[places[i]];
+      std::copy_n(inverse_.data() + places[i] * k, k, row);
+      for (Index l = 0; l < i; ++l) {
+        const double *before = rows_.row(l), factor = c_[triangle(i, l)];
+        for (Index s = 0; s < k; ++s) row[s] -= factor * before[s];
+        q -= factor * rows_.q[l];
+      }
+      for (Index s = 0; s < k; ++s) row[s] /= c_[triangle(i, i)];
+      rows_.q[i] = q / c_[triangle(i, i)];
+    }
+    return rows_;
+  }
+
+  // Those that were asked for last.
+  const FlipRows& rows() const { return rows_; }
+
+  // The gains of all groups without them; if only swaps matter that lower the energy, those that
+  // can't are left at -1/2. `least_cost` is that of the member whose removal costs least.
+  const Blocks& without(const GroupStand& at, const std::vector<Index>& places, bool lowering,
+                        double least_cost, std::vector<double>& gain, std::vector<double>& rank) {
+    rows_without(at, places);
+    double square = 0;
+    for (const double q : rows_.q) square += q * q;
+    if (!lowering) {
+      left_.copy_from(at.blocks);
+      left_.combine(at.gram, rows_, t_);
+      left_.apply(t_, rows_, +1);
+      left_.gains(gain, rank);
+      return left_;
+    }
+    if (!selected_) select(at, least_cost);
+    if (!(square < furthest_)) {
+      gain.assign(at.bases.units.size(), -0.5);
+      rank.assign(at.bases.units.size(), 0.0);
+      return some_;
+    }
+    moved_.copy_layout(some_);
+    moved_.copy_from(some_);
+    moved_.combine(gathered_columns_, rows_, t_);
+    moved_.apply(t_, rows_, +1);
+    moved_.gains(gain, rank);
+    return moved_;
+  }
+
+ private:
+  // Takes out the groups that can gain anything for a member that costs as little.
+  void select(const GroupStand& at, double least_cost) {
+    at.blocks.gains(gain_, rank_, &least_);
+    furthest_ = 0;
+    wanted_.assign(gain_.size(), 0);
+    for (std::size_t unit = 0; unit < gain_.size(); ++unit) {
+      if (!(gain_[unit] > 0)) continue;
+      const double ratio = least_[unit] > 0 ? std::max(0.0, at.whole / least_[unit] - 1)
+                                            : std::numeric_limits<double>::infinity();
+      const double stretch = std::sqrt(ratio) + std::sqrt(1 + ratio);
+      const double reach = 2 * gain_[unit] * stretch * stretch * (1 + 1e-9);
+      furthest_ = std::max(furthest_, reach);
+      wanted_[unit] = reach > 2 * least_cost;
+    }
+    some_.select(at.blocks, wanted_, selected_columns_);
+    const Index count = static_cast<Index>(selected_columns_.size()), k = at.size();
+    gathered_.resize(k * count);
+    gathered_columns_.resize(k);
+    for (Index s = 0; s < k; ++s) {
+      double* to = gathered_.data() + s * count;
+      const double* from = at.gram[s];
+      for (Index i = 0; i < count; ++i) to[i] = from[selected_columns_[i]];
+      gathered_columns_[s] = to;
+    }
+    selected_ = true;
+  }
+
+  std::vector<double> inverse_;
+  FlipRows rows_;
+  std::vector<double> c_, t_;
+  bool selected_ = false;
+  double furthest_ = 0;  // |rho|^2 above this is beyond the reach of every group
+  std::vector<double> gain_, rank_, least_;
+  std::vector<char> wanted_;
+  std::vector<Index> selected_columns_;
+  std::vector<double> gathered_;
+  std::vector<const double*> gathered_columns_;
+  Blocks some_, left_;
+  Blocks moved_{left_.bases()};
+};
+
+}  // namespace ellzero
