@@ -107,8 +107,8 @@ class GroupFrontier {
                 const std::vector<std::pair<std::vector<Index>, Index>>& caps,
                 const std::vector<int>& signs, bool swaps)
       : engine_(engine),
-        rules_(rules_of(engine, std::move(forced), std::move(price), by_columns,
-                        std::move(parents), strong, caps, signs)),
+        rules_(rules_of(engine, std::move(forced), std::move(price), by_columns, std::move(parents),
+                        strong, caps, signs)),
         frontier_(engine.squares_, rules_, swaps) {
     if (!rules_.signs.empty()) engine_.squares_.set_signs(rules_.signs);
   }
@@ -238,7 +238,8 @@ void bind_groups(nb::module_& m) {
           "joint_gain",
           [](GroupEngine& e, const Vector<Index>& units, double above) {
             e.require_units(to_vector(units));
-            return e.released([&] { return e.squares_.joint_gain(to_vector(units), nullptr, above); });
+            return e.released(
+                [&] { return e.squares_.joint_gain(to_vector(units), nullptr, above); });
           },
           nb::arg("units").noconvert(), nb::arg("above") = -1.0)
       .def(

@@ -196,7 +196,8 @@ class GroupedQuadratic final : public Quadratic {
       combine(columns.data(), unit.b.data() + triangle(i), i + 1, 0, p, v.data());
       to_bases(v.data(), shuffled.data(), out[b]);
       // Within the group it is known.
-      for (Index j = 0; j < unit.width(); ++j) out[b][bases_.column(bases_.unit_of[which[b]], j)] = 0;
+      for (Index j = 0; j < unit.width(); ++j)
+        out[b][bases_.column(bases_.unit_of[which[b]], j)] = 0;
       out[b][which[b]] = 1;
     }
     let_go();
@@ -219,8 +220,7 @@ class GroupedQuadratic final : public Quadratic {
     std::vector<double> coefficients;
     to_base(support, beta, columns, coefficients);
     std::vector<double> own(columns.size());
-    const double rss =
-        base_.residual_products(columns, coefficients.data(), own.data(), context);
+    const double rss = base_.residual_products(columns, coefficients.data(), own.data(), context);
     std::map<Index, double> product;
     for (std::size_t s = 0; s < columns.size(); ++s) product[columns[s]] = own[s];
     for (std::size_t s = 0; s < support.size(); ++s) {

@@ -162,7 +162,7 @@ class Blocks {
   const GroupBases* bases_;
   const GroupLayout* layout_;         // of all units, or of those selected
   std::unique_ptr<GroupLayout> own_;  // of those selected
-  std::vector<Index> begins_;  // of each class in d_
+  std::vector<Index> begins_;         // of each class in d_
   std::vector<double> c_, d_;
   mutable std::vector<double> score_, rank_, least_;  // room to work in
 };

@@ -117,9 +117,7 @@ class GroupSquares final : public UnitEngine {
   void coefficients(std::vector<Index>& columns, std::vector<double>& beta) const override {
     quadratic_.to_base(columns_, factor_.beta().data(), columns, beta);
   }
-  Index unit_of_column(Index column) const override {
-    return bases_.home[column];
-  }
+  Index unit_of_column(Index column) const override { return bases_.home[column]; }
   // A unit of one column is not offered if it would enter with the wrong sign; by column of X.
   void set_signs(const std::vector<signed char>& signs) {
     signs_.assign(units(), 0);
@@ -363,8 +361,8 @@ inline void GroupSquares::leave_out(const std::vector<Index>& leaving, bool lowe
   if (lowering) {
     for (Index r = 0; r < size(); ++r) least = std::min(least, removal_cost(r));
   }
-  const Blocks& left = swaps_.without(stand(), places_of(leaving), lowering, least, without_.gain,
-                                      without_.rank);
+  const Blocks& left =
+      swaps_.without(stand(), places_of(leaving), lowering, least, without_.gain, without_.rank);
   close_others(left, without_);
 }
 

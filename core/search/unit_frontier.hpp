@@ -152,9 +152,9 @@ class UnitFrontier {
 
   // The energy of the hull at a price.
   double hull_at(double price) const {
-    const auto above = std::upper_bound(
-        hull_.begin(), hull_.end(), price,
-        [](double value, const Model& model) { return value < model.price; });
+    const auto above =
+        std::upper_bound(hull_.begin(), hull_.end(), price,
+                         [](double value, const Model& model) { return value < model.price; });
     if (above == hull_.begin()) return std::numeric_limits<double>::infinity();
     const Model& low = *(above - 1);
     if (above == hull_.end()) return low.energy;
@@ -334,8 +334,8 @@ class UnitFrontier {
     const bool better = beats(energy, std::min(best_energy(size), found_[size].energy));
     const double depth = rules_.is_priced() ? hull_at(price) - energy : 0;
     const bool deeper = depth > depth_ && below_hull(price, energy);
-    const bool listed = !rules_.signs.empty() &&
-                        (beats(energy, best_energy(size)) || below_hull(price, energy));
+    const bool listed =
+        !rules_.signs.empty() && (beats(energy, best_energy(size)) || below_hull(price, energy));
     if (!better && !deeper && !listed) return;
     if (!rules_.caps.empty() && !has_room(entering, leaving)) return;
     const Candidate candidate{leaving, entering, energy, price, size};
@@ -357,8 +357,8 @@ class UnitFrontier {
     Index rank = 0;
   };
 
-  // What so many units have to gain together for a model of theirs to be better than those known, if
-  // they enter or if they do for one member.
+  // What so many units have to gain together for a model of theirs to be better than those known,
+  // if they enter or if they do for one member.
   double least_useful_gain(std::size_t entering) const {
     if (rules_.by_columns || rules_.is_priced()) return -1;
     const Index size = engine_.size() + static_cast<Index>(entering);
@@ -397,8 +397,7 @@ class UnitFrontier {
     }
     for (std::size_t e = 0; e < n_entries_; ++e) {
       const Entry& entry = entries_[e];
-      const Index more =
-          rules_.by_columns ? entry.rank : static_cast<Index>(entry.units.size());
+      const Index more = rules_.by_columns ? entry.rank : static_cast<Index>(entry.units.size());
       if (!may_matter(energy - entry.gain, size + more)) continue;
       consider(none_, entry.units, energy - entry.gain, size + more,
                price + rules_.price_of(entry.units));
@@ -438,7 +437,8 @@ class UnitFrontier {
       const double reached = energy - entry.gain;
       return size + more < sizes() &&
              (beats(reached, best_energy(size + more)) ||
-              (rules_.is_priced() && below_hull(left_price + rules_.price_of(entry.units), reached)));
+              (rules_.is_priced() &&
+               below_hull(left_price + rules_.price_of(entry.units), reached)));
     };
     const bool alike = !rules_.by_columns && !rules_.is_priced();
     for (std::size_t e = 0; alike && e < n_entries_; ++e) {
@@ -515,8 +515,8 @@ class UnitFrontier {
     const double energy = engine_.energy();
     const Index size = size_here();
     if (size < least_ || size >= sizes()) return false;
-    const bool better = beats(energy, best_energy(size)) ||
-                        below_hull(rules_.price_of(engine_.members()), energy);
+    const bool better =
+        beats(energy, best_energy(size)) || below_hull(rules_.price_of(engine_.members()), energy);
     if (!better || !signs_hold() || !has_room_here()) return false;
     return offer(engine_.members(), energy, size);
   }
@@ -532,9 +532,8 @@ class UnitFrontier {
   // The best candidates first, those whose coefficients have the signs they should have; of others,
   // what is left when those go that have not.
   void offer_of_right_signs(const Context& context) {
-    std::stable_sort(listed_.begin(), listed_.end(), [](const Candidate& a, const Candidate& b) {
-      return a.energy < b.energy;
-    });
+    std::stable_sort(listed_.begin(), listed_.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.energy < b.energy; });
     std::vector<Index> tries(sizes(), 0);
     std::vector<char> settled(sizes(), 0);
     std::vector<std::vector<Index>> targets;

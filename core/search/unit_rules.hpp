@@ -93,9 +93,8 @@ struct UnitRules {
                              std::vector<char>& in) const {
     if (is_forced(unit)) return {};
     std::vector<Index> all{unit};
-    if (parents.empty() || std::none_of(members.begin(), members.end(), [&](Index other) {
-          return needed_by(unit, other);
-        })) {
+    if (parents.empty() || std::none_of(members.begin(), members.end(),
+                                        [&](Index other) { return needed_by(unit, other); })) {
       return all;
     }
     in[unit] = 0;
