@@ -2,6 +2,7 @@
 
 from ellzero.regression._frontier import Frontier
 from ellzero.regression._frontier_model import FrontierModel
+from ellzero.regression._group_frontier import GroupFrontier, GroupModel
 from ellzero.regression._halves import stability
 from ellzero.regression._l0 import L0Regressor
 from ellzero.regression._l0_cv import L0RegressorCV
@@ -11,6 +12,8 @@ from ellzero.regression._stability import Stability
 __all__ = [
     "Frontier",
     "FrontierModel",
+    "GroupFrontier",
+    "GroupModel",
     "L0Regressor",
     "L0RegressorCV",
     "Stability",

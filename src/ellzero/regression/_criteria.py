@@ -11,7 +11,7 @@ from scipy.special import gammaln
 
 from ellzero.regression._losses import Loss
 
-__all__ = ["CRITERIA", "information_criterion", "trusted_size"]
+__all__ = ["CRITERIA", "group_criterion", "information_criterion", "trusted_size"]
 
 _Floats = NDArray[np.float64]
 
@@ -21,16 +21,23 @@ def _bic(size: _Floats, n: float, p: int, n_forced: int, spare: _Floats) -> _Flo
 
 
 def _ebic(size: _Floats, n: float, p: int, n_forced: int, spare: _Floats) -> _Floats:
-    chosen, choices = size - n_forced, p - n_forced
+    chosen = size - n_forced
+    price = chosen * math.log(n) + 2 * _log_choices(chosen, p - n_forced)
+    total: _Floats = n_forced * math.log(n) + _scarcity(size, chosen, spare) * price
+    return total
+
+
+def _log_choices(chosen: _Floats, choices: int) -> _Floats:
     # C(p, k) falls again beyond p / 2, but no larger model is cheaper for that.
     fewer = np.minimum(chosen, choices // 2)
-    log_choices = gammaln(choices + 1) - gammaln(fewer + 1) - gammaln(choices - fewer + 1)
-    price = chosen * math.log(n) + 2 * log_choices
+    log_choices: _Floats = gammaln(choices + 1) - gammaln(fewer + 1) - gammaln(choices - fewer + 1)
+    return log_choices
+
+
+def _scarcity(size: _Floats, chosen: _Floats, spare: _Floats) -> _Floats:
     # What is estimated, with the intercept and the variance, against the rows that are left for it
     ratio = np.divide(size + 2, spare, out=np.full_like(size, np.inf), where=spare > 0)
-    scarcity = np.where(chosen > 0, 1 + 2 * ratio**3, 1.0)
-    total: _Floats = n_forced * math.log(n) + scarcity * price
-    return total
+    return np.where(chosen > 0, 1 + 2 * ratio**3, 1.0)
 
 
 def _ric(size: _Floats, n: float, p: int, n_forced: int, spare: _Floats) -> _Floats:
@@ -73,16 +80,55 @@ def information_criterion(
     price = CRITERIA[name](sizes, n, p, n_forced, spare)
     if loss.is_likelihood:
         return rss + price
+    return _fit_term(name, rss, n, total) + price
+
+
+def group_criterion(
+    name: str,
+    rss: _Floats,
+    *,
+    sizes: NDArray[np.int64],
+    df: NDArray[np.int64],
+    n: float,
+    n_groups: int,
+    n_columns: int,
+    total: float,
+    forced: tuple[int, int],
+) -> _Floats:
+    """Return the same for groups of columns: ``df`` is the rank of all columns that entered.
+
+    Every column that entered costs ``log n`` (``2 log p`` for RIC, p counting columns), and EBIC's
+    choice is one among sets of groups: with f groups always in, of rank e, and G groups,
+
+        n log(RSS / n) + e log n
+            + (1 + 2 r^3) [(df - e) log n + 2 log C(G - f, min(k - f, floor((G - f) / 2)))]
+
+    where ``r = (df + 2) / (n - df - 2)``. Of groups of one column it is what it is of columns.
+    ``forced`` is (f, e).
+    """
+    fits = _fit_term(name, rss, n, total)
+    columns = df.astype(np.float64)
+    if name == "bic":
+        return fits + columns * math.log(n)
+    if name == "ric":
+        return fits + columns * (2 * math.log(n_columns))
+    n_forced, rank_forced = forced
+    chosen = sizes.astype(np.float64) - n_forced
+    price = (columns - rank_forced) * math.log(n) + 2 * _log_choices(chosen, n_groups - n_forced)
+    return fits + rank_forced * math.log(n) + _scarcity(columns, chosen, n - (columns + 2)) * price
+
+
+def _fit_term(name: str, rss: _Floats, n: float, total: float) -> _Floats:
     rounding = 1e-13 * total
     if not total > 0:
-        fits = np.zeros(rss.shape)
-    elif name == "ebic":
-        fits = n * np.log(np.maximum(rss, rounding) / n)
-    else:
-        fits = np.full(rss.shape, np.inf)
-        sound = rss > rounding
-        fits[sound] = n * np.log(rss[sound] / n)
-    return fits + price
+        return np.zeros(rss.shape)
+    if name == "ebic":
+        fits: _Floats = n * np.log(np.maximum(rss, rounding) / n)
+        return fits
+    fits = np.full(rss.shape, np.inf)
+    sound = rss > rounding
+    fits[sound] = n * np.log(rss[sound] / n)
+    return fits
 
 
 def trusted_size(n: float, p: int) -> int:

@@ -12,6 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from ellzero import _core
 from ellzero._columns import column_name
 from ellzero._sklearn import SelectingRegressor
+from ellzero.regression._group_rows import GroupRows, group_rows
+from ellzero.regression._group_search import GroupSearch, UnitModel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +23,8 @@ __all__ = ["FittedSelection"]
 
 class FittedSelection(SelectingRegressor):
     """A linear model whose columns were chosen at a price of ``lam_`` each."""
+
+    _groups: GroupRows | None = None
 
     def _store(
         self,
@@ -33,6 +37,8 @@ class FittedSelection(SelectingRegressor):
         rescaling: float = 1.0,
         lost: NDArray[np.float64] | None = None,
     ) -> None:
+        self._groups = None
+        self.__dict__.pop("groups_", None)  # of an earlier fit
         support, beta = solution.support, rescaling * solution.beta
         coefficients = beta * solution.inverse_scale
         self.coef_ = np.zeros(self.n_features_in_)
@@ -49,6 +55,25 @@ class FittedSelection(SelectingRegressor):
         self._total = design.yy
         self._r2_lost = lost
 
+    def _store_groups(
+        self, model: UnitModel, search: GroupSearch, lam: float, *, priced: bool
+    ) -> None:
+        """Store a model made of groups."""
+        design = search.design
+        coefficients = model.beta * model.inverse_scale
+        self.coef_ = np.zeros(self.n_features_in_)
+        self.coef_[model.support] = coefficients
+        self.intercept_ = design.mean_y - float(model.mean @ coefficients)
+        self.support_ = model.support
+        self.groups_ = [search.units.names[unit] for unit in model.units]
+        self.lam_ = lam
+        price = lam * model.price if priced and model.price else 0.0
+        self.objective_ = model.energy + price
+        scale = math.sqrt(design.yy) if design.yy > 0 else math.inf
+        self._standardised = model.beta / scale
+        self._total = design.yy
+        self._groups = group_rows(model, search)
+
     def summary(self) -> pd.DataFrame:
         """Tabulate the chosen variables, the most important first.
 
@@ -61,6 +86,10 @@ class FittedSelection(SelectingRegressor):
             without the variable, the others refitted; at the price ``lam_`` the variable pays if
             that is more. ``r2_lost``: by how much R2 on the rows fitted would fall, without a ridge
             the same as a share of half the sum of squares of y.
+
+            Of groups of columns, indexed by group and variable: one row per group, with its ``df``,
+            the independent columns that it brought, and its costs; beneath it those of its columns,
+            with their coefficients.
 
         Examples
         --------
@@ -80,6 +109,8 @@ class FittedSelection(SelectingRegressor):
 
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
+        if self._groups is not None:
+            return self._groups.tabulate(self.coef_, self._standardised, names)
         index = pd.Index(
             [column_name(j, names) for j in self.support_], name="variable", dtype=object
         )

@@ -34,6 +34,7 @@ __all__ = ["Frontier"]
 _PRICE = Interval(Real, 0, None, closed="left")
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+_F = TypeVar("_F", bound="Frontier")
 
 
 def _check_criterion(argument: str, name: str) -> None:
@@ -41,12 +42,12 @@ def _check_criterion(argument: str, name: str) -> None:
 
 
 def _one_at_a_time(
-    method: Callable[Concatenate[Frontier, _P], _R],
-) -> Callable[Concatenate[Frontier, _P], _R]:
+    method: Callable[Concatenate[_F, _P], _R],
+) -> Callable[Concatenate[_F, _P], _R]:
     """Let one thread at a time in: most methods move the engine, and growing replaces models."""
 
     @wraps(method)
-    def locked(frontier: Frontier, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+    def locked(frontier: _F, /, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         with frontier._lock:
             return method(frontier, *args, **kwargs)
 

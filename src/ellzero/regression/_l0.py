@@ -19,6 +19,8 @@ from ellzero.regression._fitted import FittedSelection
 from ellzero.regression._problem import largest_size, make_problem, to_float
 from ellzero.regression._removal import lost_of
 from ellzero.regression._searches import Effort, check_size, search_for
+from ellzero.regression._structured import GroupData, choose_groups, make_search, warn_of
+from ellzero.regression._units import UNIT_CONSTRAINTS, Units, resolve_units, structure_of
 
 __all__ = ["L0Regressor"]
 
@@ -74,6 +76,27 @@ class L0Regressor(FittedSelection):
         of.
     always_include : sequence of names, integers, or mask, default=None
         Columns that are in every support: they don't pay ``lam`` but count towards the size.
+    feature_groups : sequence of labels, or mapping, default=None
+        Columns that enter and leave together, such as the dummies of a factor: a label for each
+        column (None for a column by itself), or a mapping from the name of a group to its columns;
+        columns not named are by themselves. Which level of a factor is left out, and the order
+        of columns, change no fit: the ridge is one on ``|X_g b_g|^2``, which of a column of unit
+        norm is ``b^2``. Sizes and ``lam`` count groups.
+    size_in : {"groups", "columns"}, default="groups"
+        Whether sizes and ``lam`` count groups or the independent columns that entered.
+    heredity : {"strong", "weak"}, default=None
+        Strong: no product without all its parents; weak: without one of them. A product enters
+        with the parents it lacks, and a parent leaves with what needs it. Products are known by
+        their names, ``a:b``, ``a b`` and ``a^2``, or by ``parents``.
+    parents : mapping, default=None
+        From a product to the names of its parents, columns or groups.
+    penalty_factor : sequence of floats, or mapping, default=None
+        What ``lam`` is multiplied by for each group (or column, without groups): positive.
+    positive : bool, sequence of names, integers or mask, or mapping, default=None
+        Columns whose coefficients may not be negative: True for all; or a mapping from columns to 1
+        or -1. A support is a model if its own least squares has these signs: nothing is clipped.
+    at_most : mapping, default=None
+        From the name of a group to how many of its columns may be in; they enter one by one.
     fit_intercept : bool, default=True
         Whether to centre y and the columns of X and to fit an intercept.
     verbose : int, default=0
@@ -87,6 +110,8 @@ class L0Regressor(FittedSelection):
         Intercept, in units of y.
     support_ : ndarray of int
         Sorted indices of the columns in the model.
+    groups_ : list of str
+        The names of the groups in the model, if there are groups, or rules for columns.
     lam_ : float
         The price used. For a criterion or a size: the geometric middle of the interval of ``lam``
         in which the chosen model is the solution, or SBR stops there (twice its lower end if it has
@@ -123,6 +148,11 @@ class L0Regressor(FittedSelection):
     k, so its least value may lie off the convex hull of the energies, at a model that is the
     solution at no ``lam``; so may that of any criterion with a ridge, or beside exact fits.
 
+    Of groups, every independent column that entered costs ``log n``, and the choice is among sets
+    of groups: k and f count groups in the binomial coefficient, and columns elsewhere. The least
+    value need not lie at a model that is the best of its number of groups, so the best of each
+    number of columns are looked at too.
+
     Standard errors computed as if the chosen variables had been fixed beforehand are not valid.
 
     Examples
@@ -151,6 +181,17 @@ class L0Regressor(FittedSelection):
     >>> best = L0Regressor(lam=5_000, solver="exact").fit(diabetes.data, diabetes.target)
     >>> best.certificate_.proved, (best.support_ == better.support_).all()
     (True, np.True_)
+
+    A factor of four levels is one variable, whichever level is left out.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> level = rng.integers(0, 4, size=200)
+    >>> X = np.column_stack([level == 1, level == 2, level == 3, rng.normal(size=(200, 2))])
+    >>> y = np.array([0.0, 1.0, 2.0, 0.5])[level] + 0.5 * rng.normal(size=200)
+    >>> factor = L0Regressor(feature_groups={"level": [0, 1, 2]}).fit(X, y)
+    >>> factor.groups_
+    ['level']
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -165,6 +206,7 @@ class L0Regressor(FittedSelection):
         "always_include": ["array-like", str, set, None],
         "fit_intercept": ["boolean"],
         "verbose": ["verbose"],
+        **UNIT_CONSTRAINTS,
     }
 
     def __init__(
@@ -179,6 +221,13 @@ class L0Regressor(FittedSelection):
         start: Any = None,
         max_size: int | None = None,
         always_include: Any = None,
+        feature_groups: Any = None,
+        size_in: str = "groups",
+        heredity: str | None = None,
+        parents: Any = None,
+        penalty_factor: Any = None,
+        positive: Any = None,
+        at_most: Any = None,
         fit_intercept: bool = True,
         verbose: int = 0,
     ) -> None:
@@ -191,6 +240,13 @@ class L0Regressor(FittedSelection):
         self.start = start
         self.max_size = max_size
         self.always_include = always_include
+        self.feature_groups = feature_groups
+        self.size_in = size_in
+        self.heredity = heredity
+        self.parents = parents
+        self.penalty_factor = penalty_factor
+        self.positive = positive
+        self.at_most = at_most
         self.fit_intercept = fit_intercept
         self.verbose = verbose
 
@@ -215,6 +271,12 @@ class L0Regressor(FittedSelection):
         X, y, sample_weight = check_fit_input(self, X, y, sample_weight)
         n_columns = X.shape[1]
         names = getattr(self, "feature_names_in_", None)
+        structure = structure_of(self)
+        if not structure.is_plain:
+            units = resolve_units(structure, self.always_include, n_columns, names)
+            return self._fit_groups(
+                units, GroupData(X, y, sample_weight, self.fit_intercept, names)
+            )
         forced = resolve_columns("always_include", self.always_include, n_columns, names)
         start = resolve_columns("start", self.start, n_columns, names)
         self._check_start(start)
@@ -247,6 +309,30 @@ class L0Regressor(FittedSelection):
         self.certificate_ = search.certificate.with_objective(self.objective_)
         if search.warning:
             warnings.warn(search.warning, search.category, stacklevel=2)
+        return self
+
+    def _fit_groups(self, units: Units, data: GroupData) -> L0Regressor:
+        if self.solver != "frontier":
+            raise ValueError(
+                f"solver={self.solver!r} knows single columns only: groups, heredity, prices, "
+                'signs and limits need solver="frontier".'
+            )
+        if self.start is not None:
+            raise ValueError('start needs solver="sbr": the frontier has its own start.')
+        if self.size is not None and self.lam != "ebic":
+            raise ValueError("size and lam exclude each other: leave lam at its default.")
+        ridge, progress = (
+            to_float("ridge", self.ridge),
+            progress_printer("L0Regressor", self.verbose),
+        )
+        search = make_search(data, units, ridge, progress=progress)
+        lam = self.lam if isinstance(self.lam, str) else to_float("lam", self.lam)
+        choice = choose_groups(search, lam=lam, size=self.size, max_size=self.max_size)
+        priced = self.size is None and not math.isnan(choice.lam)
+        self._store_groups(choice.model, search, choice.lam, priced=priced)
+        self.n_iter_ = search.tried
+        self.certificate_ = choice.certificate.with_objective(self.objective_)
+        warn_of(choice)
         return self
 
     def _check_start(self, start: NDArray[np.int64]) -> None:

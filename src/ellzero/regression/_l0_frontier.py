@@ -24,6 +24,8 @@ from ellzero.regression._problem import (
     make_problem_on,
 )
 from ellzero.regression._separation import warn_of_separation
+from ellzero.regression._structured import GroupData, group_frontiers
+from ellzero.regression._units import UNIT_CONSTRAINTS, Structure, resolve_units
 
 __all__ = ["l0_frontier"]
 
@@ -35,6 +37,7 @@ _CONSTRAINTS: dict[str, list[Any]] = {
     "always_include": ["array-like", str, set, None],
     "fit_intercept": ["boolean"],
     "verbose": ["verbose"],
+    **UNIT_CONSTRAINTS,
 }
 
 
@@ -48,6 +51,13 @@ def l0_frontier(
     ridge: float | None = ...,
     swaps: bool = ...,
     always_include: Any = ...,
+    feature_groups: Any = ...,
+    size_in: str = ...,
+    heredity: str | None = ...,
+    parents: Any = ...,
+    penalty_factor: Any = ...,
+    positive: Any = ...,
+    at_most: Any = ...,
     sample_weight: Any = ...,
     fit_intercept: bool = ...,
     verbose: int = ...,
@@ -62,6 +72,13 @@ def l0_frontier(
     ridge: Sequence[float] | NDArray[np.float64],
     swaps: bool = ...,
     always_include: Any = ...,
+    feature_groups: Any = ...,
+    size_in: str = ...,
+    heredity: str | None = ...,
+    parents: Any = ...,
+    penalty_factor: Any = ...,
+    positive: Any = ...,
+    at_most: Any = ...,
     sample_weight: Any = ...,
     fit_intercept: bool = ...,
     verbose: int = ...,
@@ -75,6 +92,13 @@ def l0_frontier(
     ridge: Any = None,
     swaps: bool = True,
     always_include: Any = None,
+    feature_groups: Any = None,
+    size_in: str = "groups",
+    heredity: str | None = None,
+    parents: Any = None,
+    penalty_factor: Any = None,
+    positive: Any = None,
+    at_most: Any = None,
     sample_weight: Any = None,
     fit_intercept: bool = True,
     verbose: int = 0,
@@ -119,6 +143,27 @@ def l0_frontier(
         Whether to try swaps. Without them it is faster and ends in worse models.
     always_include : sequence of names, integers, or mask, default=None
         Columns that are in every support: they pay no ``lam`` but count towards the size.
+    feature_groups : sequence of labels, or mapping, default=None
+        Columns that enter and leave together, such as the dummies of a factor: a label for each
+        column (None for a column by itself), or a mapping from the name of a group to its columns;
+        columns not named are by themselves. Which level of a factor is left out, and the order
+        of columns, change no fit: the ridge is one on ``|X_g b_g|^2``, which of a column of unit
+        norm is ``b^2``. Sizes and ``lam`` count groups.
+    size_in : {"groups", "columns"}, default="groups"
+        Whether sizes and ``lam`` count groups or the independent columns that entered.
+    heredity : {"strong", "weak"}, default=None
+        Strong: no product without all its parents; weak: without one of them. A product enters
+        with the parents it lacks, and a parent leaves with what needs it. Products are known by
+        their names, ``a:b``, ``a b`` and ``a^2``, or by ``parents``.
+    parents : mapping, default=None
+        From a product to the names of its parents, columns or groups.
+    penalty_factor : sequence of floats, or mapping, default=None
+        What ``lam`` is multiplied by for each group (or column, without groups): positive.
+    positive : bool, sequence of names, integers or mask, or mapping, default=None
+        Columns whose coefficients may not be negative: True for all; or a mapping from columns to 1
+        or -1. A support is a model if its own least squares has these signs: nothing is clipped.
+    at_most : mapping, default=None
+        From the name of a group to how many of its columns may be in; they enter one by one.
     sample_weight : array-like of shape (n,), default=None
         Frequency weights: a row of weight 2 is the row twice.
     fit_intercept : bool, default=True
@@ -129,7 +174,8 @@ def l0_frontier(
     Returns
     -------
     Frontier, or list of Frontier
-        The models and the path through them; of a sequence of ridges, one for each.
+        The models and the path through them; of a sequence of ridges, one for each. With groups,
+        heredity, prices, signs or limits: a :class:`ellzero.GroupFrontier`.
 
     Examples
     --------
@@ -152,7 +198,16 @@ def l0_frontier(
     6     0.522   15188.906   17493.709
     7     0.534    7744.350   15188.906
     8     0.540         NaN         NaN
+
+    No product without its parts:
+
+    >>> whole = l0_frontier(diabetes.data, diabetes.target, max_size=6, heredity="strong")
+    >>> whole.at(size=6).groups
+    ['sex', 'bmi', 'map', 'hdl', 'ltg', 'bmi:map']
     """
+    structure = Structure(
+        feature_groups, size_in, heredity, parents, penalty_factor, positive, at_most
+    )
     check_parameters(
         "l0_frontier",
         _CONSTRAINTS,
@@ -163,8 +218,20 @@ def l0_frontier(
         always_include=always_include,
         fit_intercept=fit_intercept,
         verbose=verbose,
+        **vars(structure),
     )
     X, y, sample_weight, names = check_table("l0_frontier", X, y, sample_weight)
+    if not structure.is_plain:
+        if loss != "squared":
+            raise ValueError(
+                f"loss={loss!r} knows single columns only: groups, heredity, prices, signs and "
+                'limits need loss="squared".'
+            )
+        units = resolve_units(structure, always_include, X.shape[1], names)
+        data = GroupData(X, y, sample_weight, fit_intercept, names)
+        progress = progress_printer("l0_frontier", verbose)
+        ridge = 0.0 if ridge is None else ridge
+        return group_frontiers(data, units, ridge, max_size, swaps=swaps, progress=progress)
     forced = resolve_columns("always_include", always_include, X.shape[1], names)
     largest = largest_size(max_size, forced, X.shape[1])
     threads = thread_count()

@@ -1,0 +1,345 @@
+"""The solution path through the best sets of groups."""
+
+from __future__ import annotations
+
+import math
+import threading
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero._columns import column_name
+from ellzero._sklearn import Interval, check_parameters
+from ellzero.regression._criteria import CRITERIA
+from ellzero.regression._frontier import Frontier, _check_criterion, _one_at_a_time
+from ellzero.regression._frontier_model import FrontierModel
+from ellzero.regression._group_search import GroupSearch, UnitModel
+from ellzero.regression._problem import to_float
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["GroupFrontier", "GroupModel"]
+
+
+@dataclass(frozen=True)
+class GroupModel(FrontierModel):
+    """One model of a frontier over groups of columns.
+
+    Attributes
+    ----------
+    support, names, coef, intercept, energy, rss, standardised, interval
+        As of :class:`FrontierModel`: of columns.
+    removal_cost : ndarray
+        For each column of the support: by how much the energy would rise without its group.
+    groups : list of str
+        The names of its groups.
+    df : ndarray of int
+        For each group: the independent columns that it brought.
+    group_cost : ndarray
+        For each group: by how much the energy would rise without it, the others refitted.
+    price : float
+        What ``lam`` is multiplied by: the sum of the factors of groups (or of columns, with
+        ``size_in="columns"``) that are not always included.
+    counted : int
+        Its size, as the frontier counts.
+    """
+
+    groups: list[str]
+    df: NDArray[np.int64]
+    group_cost: NDArray[np.float64]
+    price: float
+    counted: int
+
+    @property
+    def size(self) -> int:
+        """Its size, in groups or, with ``size_in="columns"``, in columns."""
+        return self.counted
+
+
+class GroupFrontier(Frontier):
+    """The best known models made of groups: made by :func:`l0_frontier` when it is given groups.
+
+    Or heredity, prices, signs or limits. It can be pickled and copied; a copy knows its models, but
+    has no data to grow on.
+
+    Attributes
+    ----------
+    sizes : ndarray of int
+        The sizes that have a model, in groups or, with ``size_in="columns"``, in columns. There
+        may be gaps: sizes without a model, or without one that is better than all smaller ones.
+    energies : ndarray
+        ``1/2 RSS + 1/2 ridge sum of |X_g b_g|^2`` of the model of each size, in squared units of y.
+    supports : list of ndarray of int
+        The columns of each, sorted.
+    lambdas : ndarray
+        The breakpoints of the lower convex hull of (price, energy), decreasing.
+    hull_models : list of GroupModel
+        The solutions between them. With ``penalty_factor`` they need not be the best of their
+        sizes.
+    hull_sizes : ndarray of int
+        Their sizes.
+    group_names : list of str
+        The names of all groups.
+    feature_names : ndarray of str, or None
+        The names of the columns of X, if it had names that are all strings.
+    """
+
+    def __init__(self, search: GroupSearch, names: Any) -> None:
+        self._lock = threading.RLock()
+        self.rescaling = 1.0
+        self._growing = None
+        self._search: GroupSearch | None = search
+        design = search.design
+        self._n, self._yy, self._mean_y = design.weight, design.yy, design.mean_y
+        self._n_columns, self.feature_names = design.columns, names
+        self.group_names = search.units.names
+        self._home = search.units.home
+        self._read()
+
+    def _read(self) -> None:
+        search = self._searching()
+        self._models = search.models()
+        self._price_hull = search.hull()
+        self.sizes = np.array([model.size for model in self._models])
+        self.energies = np.array([model.energy for model in self._models])
+        self.supports = [model.support for model in self._models]
+        self.lambdas = self._price_hull.lambdas
+        self.hull_sizes = np.array([model.size for model in self._price_hull.models])
+        self.hull_models = [self._describe(model) for model in self._price_hull.models]
+
+    def _searching(self) -> GroupSearch:
+        if self._search is None:
+            raise ValueError("A copy of a frontier has no data: make it anew with l0_frontier.")
+        return self._search
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_search": None}
+
+    def __repr__(self) -> str:
+        return (
+            f"<GroupFrontier: sizes {self.sizes[0]} to {self.sizes[-1]} of {len(self.group_names)} "
+            f"groups of {self._n_columns} columns, {len(self.hull_sizes)} models are solutions for "
+            "some lam>"
+        )
+
+    def _describe(self, model: UnitModel) -> GroupModel:
+        coef = np.zeros(self._n_columns)
+        coef[model.support] = model.beta * model.inverse_scale
+        scale = math.sqrt(self._yy) if self._yy > 0 else math.inf
+        cost = dict(zip(model.units.tolist(), model.costs.tolist(), strict=True))
+        return GroupModel(
+            support=model.support,
+            names=[column_name(j, self.feature_names) for j in model.support],
+            coef=coef,
+            intercept=self._mean_y - float(model.mean @ coef[model.support]),
+            energy=model.energy,
+            rss=model.rss,
+            standardised=model.beta / scale,
+            removal_cost=np.array([cost[self._home[j]] for j in model.support]),
+            interval=self._price_hull.interval(model),
+            groups=[self.group_names[unit] for unit in model.units],
+            df=model.ranks,
+            group_cost=model.costs,
+            price=model.price,
+            counted=model.size,
+        )
+
+    def _place(self, size: int | None) -> int:
+        places = np.flatnonzero(self.sizes == size)
+        if not isinstance(size, Integral) or not len(places):
+            known = ", ".join(str(one) for one in self.sizes[:12])
+            more = ", ..." if len(self.sizes) > 12 else ""
+            raise ValueError(f"size={size!r} is not one of the sizes known: {known}{more}.")
+        return int(places[0])
+
+    def interval(self, size: int) -> tuple[float, float] | None:
+        """Return the interval of ``lam`` in which the model of a size is the solution.
+
+        Parameters
+        ----------
+        size : int
+            One of ``sizes``.
+
+        Returns
+        -------
+        tuple of two floats, or None
+            The lower and upper end, in squared units of y; None if it is the solution for no
+            ``lam``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ellzero import l0_frontier
+        >>> X = np.eye(4)[:, :3]
+        >>> frontier = l0_frontier(X, [4, 2, 1, 0], feature_groups=[0, 1, 1], fit_intercept=False)
+        >>> frontier.interval(1)
+        (2.5, 8.0)
+        """
+        return self._price_hull.interval(self._models[self._place(size)])
+
+    @_one_at_a_time
+    def at(
+        self, *, size: int | None = None, lam: float | None = None, criterion: str | None = None
+    ) -> GroupModel:
+        """Return one model: give just one of the arguments.
+
+        Parameters
+        ----------
+        size : int
+            The best known model of this size.
+        lam : float
+            The solution at this price of a group (of a column, with ``size_in="columns"``), in
+            squared units of y.
+        criterion : {"bic", "ebic", "ric"}
+            The model of least criterion, of the best of each size by groups and by columns: see
+            :meth:`criterion`.
+
+        Returns
+        -------
+        GroupModel
+            Groups, support, coefficients and intercept in the user's units.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ellzero import l0_frontier
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(100, 12))
+        >>> y = X[:, :3].sum(axis=1) + rng.normal(size=100)
+        >>> frontier = l0_frontier(X, y, feature_groups=list("aaabbbcccddd"))
+        >>> frontier.at(criterion="ebic").groups
+        ['a']
+        """
+        if sum(argument is not None for argument in (size, lam, criterion)) != 1:
+            raise ValueError("at takes just one of size, lam and criterion.")
+        if size is not None:
+            return self._describe(self._models[self._place(size)])
+        if lam is not None:
+            return self._describe(self._price_hull.at(self._check_price(lam)))
+        _check_criterion("criterion", str(criterion))
+        self._check_weight()
+        search = self._searching()
+        models = search.candidates()
+        return self._describe(models[int(np.argmin(search.criterion(str(criterion), models)))])
+
+    def _check_price(self, lam: Any) -> float:
+        if not isinstance(lam, Real) or not float(lam) >= 0:
+            raise ValueError(f"lam must be a number from 0 to infinity; got {lam!r}.")
+        price = to_float("lam", lam)
+        if price < self._price_hull.end:
+            raise ValueError(
+                f"lam={price:g} is below {self._price_hull.end:g}, where models larger than "
+                f"{self.sizes[-1]} begin to pay: grow(lam={price:g}) first."
+            )
+        return price
+
+    def _check_weight(self) -> None:
+        if self._n < 1:
+            raise ValueError(
+                f"sample_weight sums to {self._n:g}, but a criterion takes the sum for the number "
+                "of rows: rescale it."
+            )
+
+    @_one_at_a_time
+    def criterion(self, name: str) -> NDArray[np.float64]:
+        """Return an information criterion for every size; the least of these may not be the least.
+
+        Every independent column that entered costs ``log n`` (``2 log p`` for RIC), and EBIC's
+        choice is one among sets of groups. So its minimum may lie between the best models of each
+        number of groups: ``at(criterion=...)`` looks at the best of each number of columns too.
+
+        Parameters
+        ----------
+        name : {"bic", "ebic", "ric"}
+            Which one.
+
+        Returns
+        -------
+        ndarray
+            One for each of ``sizes``.
+        """
+        _check_criterion("name", name)
+        self._check_weight()
+        return self._searching().criterion(name, self._models)
+
+    @_one_at_a_time
+    def grow(self, max_size: int | None = None, *, lam: float | None = None) -> GroupFrontier:
+        """Extend the frontier, going on from what it knows.
+
+        Parameters
+        ----------
+        max_size : int, default=None
+            The largest size to grow to.
+        lam : float, default=None
+            Instead of a size: grow until the solution at this price is known, and ten sizes beyond.
+
+        Returns
+        -------
+        GroupFrontier
+            This one.
+        """
+        if (max_size is None) == (lam is None):
+            raise ValueError("grow takes max_size or lam, and not both.")
+        search = self._searching()
+        if max_size is not None:
+            size = Interval(Integral, 0, None, closed="left")
+            check_parameters("GroupFrontier.grow", {"max_size": [size]}, max_size=max_size)
+            search.grow(int(max_size))
+        else:
+            price = Interval(Real, 0, None, closed="left")
+            check_parameters("GroupFrontier.grow", {"lam": [price]}, lam=lam)
+            search.cover(to_float("lam", lam), search.largest)
+        self._read()
+        return self
+
+    @_one_at_a_time
+    def to_frame(self) -> pd.DataFrame:
+        """Tabulate the models, a row for each size.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Indexed by ``size``: ``energy``, ``r2``, ``df`` (the independent columns), ``price``,
+            the interval of ``lam`` in which it is the solution (NaN if there is none), the criteria
+            ``bic``, ``ebic`` and ``ric``, and its ``groups``.
+        """
+        import pandas as pd  # here, so that `import ellzero` does not wait for it
+
+        models = [self._describe(model) for model in self._models]
+        none = (math.nan, math.nan)
+        total = self._yy if self._yy > 0 else 1.0
+        criteria = self._n >= 1 and self._search is not None
+        return pd.DataFrame(
+            {
+                "energy": self.energies,
+                "r2": [1 - model.rss / total if self._yy > 0 else 0.0 for model in models],
+                "df": [int(model.df.sum()) for model in models],
+                "price": [model.price for model in models],
+                "lam_low": [(model.interval or none)[0] for model in models],
+                "lam_high": [(model.interval or none)[1] for model in models],
+                **({name: self.criterion(name) for name in CRITERIA} if criteria else {}),
+                "groups": [model.groups for model in models],
+            },
+            index=pd.Index(self.sizes, name="size"),
+        )
+
+    def certify(self, **_: Any) -> NoReturn:
+        """Refuse: a proof over groups is not known yet."""
+        raise ValueError("certify proves models of single columns: not of groups or under rules.")
+
+    def neighbours(self, *_: Any, **__: Any) -> NoReturn:
+        """Refuse: they are those of single columns."""
+        raise ValueError("neighbours are of single columns: not of groups or under rules.")
+
+    def stand_ins(self, *_: Any, **__: Any) -> NoReturn:
+        """Refuse: they are those of single columns."""
+        raise ValueError("stand_ins are of single columns: not of groups or under rules.")
+
+    def plot(self, *, ax: Axes | None = None, **_: Any) -> NoReturn:
+        """Refuse: the path is drawn for single columns."""
+        raise ValueError("plot draws paths of single columns: not of groups or under rules.")

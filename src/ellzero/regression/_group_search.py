@@ -1,0 +1,287 @@
+"""The search over groups of columns under rules: tables by groups and by columns, and prices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero import _core
+from ellzero._engine import CACHE_BYTES
+from ellzero._warnings import DependentColumnWarning
+from ellzero.regression._criteria import group_criterion, trusted_size
+from ellzero.regression._growth import MARGIN
+from ellzero.regression._problem import DEFAULT_MAX_SIZE
+from ellzero.regression._units import Units
+
+__all__ = ["GroupSearch", "PriceHull", "UnitModel"]
+
+_Floats = NDArray[np.float64]
+_Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class UnitModel:
+    """A set of units and its least squares."""
+
+    units: _Integers  # sorted
+    ranks: _Integers  # by unit: the independent columns that it brought
+    costs: _Floats  # by unit: by how much the energy would rise without it
+    size: int  # as sizes are counted
+    price: float
+    energy: float
+    rss: float
+    support: _Integers  # columns of X, sorted
+    beta: _Floats  # for columns of unit norm
+    inverse_scale: _Floats
+    mean: _Floats
+
+    @property
+    def df(self) -> int:
+        """The rank of all its columns."""
+        return int(self.ranks.sum())
+
+
+class PriceHull:
+    """Which model minimises ``energy + lam price`` for which ``lam``.
+
+    Attributes
+    ----------
+    models : list of UnitModel
+        Those on the lower convex hull, by price, increasing.
+    lambdas : ndarray
+        The breakpoints between them, decreasing.
+    end : float
+        The least ``lam`` that something is known about.
+    """
+
+    def __init__(self, models: list[UnitModel], floor: float, end: float) -> None:
+        kept: list[UnitModel] = []
+        slopes: list[float] = []
+        for model in sorted(models, key=lambda one: (one.price, one.energy)):
+            if kept and not model.energy < kept[-1].energy - floor:
+                continue
+            slope = _slope(kept[-1], model) if kept else math.inf
+            while slopes and slope >= slopes[-1]:
+                kept.pop()
+                slopes.pop()
+                slope = _slope(kept[-1], model)
+            if kept:
+                slopes.append(slope)
+            kept.append(model)
+        while slopes and slopes[-1] <= end:  # what pays only where larger ones pay more
+            kept.pop()
+            slopes.pop()
+        self.models, self.lambdas, self.end = kept, np.array(slopes), end
+
+    def at(self, lam: float) -> UnitModel:
+        """Return the solution at ``lam``, the cheaper of two at a breakpoint."""
+        return self.models[int(np.count_nonzero(self.lambdas > lam))]
+
+    def interval(self, model: UnitModel) -> tuple[float, float] | None:
+        """Return the interval of ``lam`` in which a model is the solution; None if in none."""
+        for place, one in enumerate(self.models):
+            if np.array_equal(one.units, model.units):
+                high = float(self.lambdas[place - 1]) if place else math.inf
+                last = place == len(self.lambdas)
+                return (self.end if last else float(self.lambdas[place])), high
+        return None
+
+
+def _slope(low: UnitModel, high: UnitModel) -> float:
+    rise = high.price - low.price
+    return (low.energy - high.energy) / rise if rise > 0 else math.inf
+
+
+class GroupSearch:
+    """The best known sets of units of every size, on one design.
+
+    Attributes
+    ----------
+    units : Units
+        What is chosen among, and the rules.
+    last : int
+        The size that it was grown to.
+    """
+
+    def __init__(
+        self,
+        design: _core.Quadratic,
+        units: Units,
+        ridge: float,
+        threads: int,
+        *,
+        swaps: bool = True,
+        progress: Callable[[int], None] | None = None,
+    ) -> None:
+        self.design, self.units, self.ridge = design, units, ridge
+        self._swaps, self._progress = swaps, progress
+        columns = [group.tolist() for group in units.columns]
+        self.engine = _core.GroupEngine(design, columns, ridge, CACHE_BYTES, threads)
+        self._tables: dict[bool, _core.GroupFrontier] = {}
+        self._fitted: dict[tuple[int, ...], UnitModel] = {}
+        self.engine.start_at(units.forced_units)
+        self.left_out = np.setdiff1d(units.forced_units, self.engine.members)
+        self._forced = np.sort(self.engine.members)
+        self.forced_rank = self.engine.rank
+        widths = self.engine.widths
+        self._price = np.ones(units.count) if units.price is None else units.price.copy()
+        if units.by_columns:
+            self._price = self._price * widths
+        self._price[self._forced] = 0
+        # Sets of one width are the same by groups and by columns.
+        self._one_width = len(set(widths[widths > 0].tolist())) < 2
+        self.last = 0
+
+    @property
+    def warning(self) -> DependentColumnWarning | None:
+        """What is to be said of groups that are always to be in and can't be."""
+        if not self.left_out.size:
+            return None
+        return DependentColumnWarning("always_include", self.units.names[self.left_out[0]])
+
+    @property
+    def largest(self) -> int:
+        """The largest size there can be."""
+        widths = self.engine.widths
+        if self.units.by_columns:
+            return int(min(widths.sum(), max(self.design.weight, 1)))
+        return int(np.count_nonzero(widths))
+
+    @property
+    def tried(self) -> int:
+        """Supports whose neighbours were tried."""
+        return sum(table.tried for table in self._tables.values())
+
+    def default_size(self, *, criterion: bool) -> int:
+        """Return the size not to exceed where none is given."""
+        n_forced = self.forced_rank if self.units.by_columns else self._forced.size
+        more = DEFAULT_MAX_SIZE
+        if criterion:
+            trusted = float(trusted_size(self.design.weight, self.units.n_columns))
+            widths = self.engine.widths
+            if not self.units.by_columns and widths.any():
+                trusted /= float(widths[widths > 0].mean())
+            more = min(more, max(1, int(trusted)))
+        return min(self.largest, int(n_forced) + more)
+
+    def _table(self, by_columns: bool) -> _core.GroupFrontier:
+        if by_columns not in self._tables:
+            units = self.units
+            self.engine.start_at(self._forced)
+            forced = np.zeros(units.count, dtype=bool)
+            forced[self._forced] = True
+            self._tables[by_columns] = _core.GroupFrontier(
+                self.engine,
+                forced=forced.tolist(),
+                price=[] if units.price is None else self._price.tolist(),
+                by_columns=by_columns,
+                parents=units.parents or [],
+                strong=units.strong,
+                caps=units.caps,
+                signs=[] if units.signs is None else units.signs.tolist(),
+                swaps=self._swaps,
+            )
+        return self._tables[by_columns]
+
+    def grow(self, max_size: int) -> None:
+        """Extend the table to a size."""
+        max_size = min(max_size, self.largest)
+        self._table(self.units.by_columns).grow(max_size, self._progress)
+        self.last = max(self.last, max_size)
+
+    def cover(self, lam: float, max_size: int) -> None:
+        """Grow until the solution at ``lam`` is known, and some sizes beyond it."""
+        first = int(self.forced_rank if self.units.by_columns else self._forced.size)
+        self.grow(min(max(self.last, first + MARGIN), max_size))
+        while self.last < min(max_size, self.largest):
+            hull = self.hull()
+            size = hull.at(max(lam, hull.end)).size
+            if lam >= hull.end and size + MARGIN <= self.last:
+                return
+            self.grow(min(max(size + MARGIN, self.last + 1), max_size))
+
+    def models(self) -> list[UnitModel]:
+        """Return the best of each size, fitted, the smallest first."""
+        return [self.fit(model.units) for model in self._table(self.units.by_columns).models()]
+
+    def fit(self, units: _Integers) -> UnitModel:
+        """Return the least squares of some units."""
+        key = tuple(units.tolist())
+        if key not in self._fitted:
+            self.engine.start_at(units)
+            found = self.engine.solution()
+            size = int(found.ranks.sum()) if self.units.by_columns else int(found.units.size)
+            self._fitted[key] = UnitModel(
+                found.units,
+                found.ranks,
+                found.removal_cost,
+                size,
+                self.price_of(found.units, int(found.ranks.sum())),
+                0.5 * found.rss + found.ridge_energy,
+                found.rss,
+                found.support,
+                found.beta,
+                found.inverse_scale,
+                found.mean,
+            )
+        return self._fitted[key]
+
+    def price_of(self, units: _Integers, df: int) -> float:
+        """Return what ``lam`` is multiplied by."""
+        if self.units.by_columns and self.units.price is None:
+            return float(df - self.forced_rank)
+        return float(self._price[units].sum())
+
+    def hull(self) -> PriceHull:
+        """Return which model is the solution at which ``lam``, as far as the table reaches."""
+        models = self.models()
+        if self.units.price is not None:
+            table = self._table(self.units.by_columns)
+            models = [*models, *[self.fit(model.units) for model in table.hull()]]
+        return PriceHull(models, self.engine.rounding, self._end())
+
+    def _end(self) -> float:
+        """Return the price at which one more unit pays in the largest model."""
+        largest = self._table(self.units.by_columns).models()[-1]
+        if largest.size < self.last or self.last >= self.largest:
+            return 0.0
+        self.engine.move_to(largest.units)
+        gains = self.engine.insertion_gains()
+        pays = (gains > self.engine.rounding) & (self._price > 0)
+        return float(np.max(gains[pays] / self._price[pays])) if pays.any() else 0.0
+
+    def next_unit(self) -> tuple[int, float]:
+        """Return the unit that the largest model would gain most by, and that gain."""
+        self.engine.move_to(self._table(self.units.by_columns).models()[-1].units)
+        gains = self.engine.insertion_gains()
+        return int(gains.argmax()), float(gains.max())
+
+    def candidates(self) -> list[UnitModel]:
+        """Return the models that a criterion may be least at: those of both tables."""
+        models = self.models()
+        if self._one_width:
+            return models
+        other = self._table(not self.units.by_columns)
+        if self.units.by_columns:
+            other.grow(max(model.units.size for model in models), self._progress)
+        else:
+            other.grow(max(model.df for model in models), self._progress)
+        return [*models, *[self.fit(model.units) for model in other.models()]]
+
+    def criterion(self, name: str, models: list[UnitModel]) -> _Floats:
+        """Return a criterion of some models."""
+        return group_criterion(
+            name,
+            np.array([model.rss for model in models]),
+            sizes=np.array([model.units.size for model in models]),
+            df=np.array([model.df for model in models]),
+            n=self.design.weight,
+            n_groups=int(np.count_nonzero(self.engine.widths)),
+            n_columns=self.units.n_columns,
+            total=self.design.yy,
+            forced=(int(self._forced.size), int(self.forced_rank)),
+        )

@@ -1,0 +1,166 @@
+"""Frontiers and fits over groups of columns under rules: what estimators call."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from ellzero._certificate import Certificate
+from ellzero._engine import make_design, thread_count
+from ellzero.regression._group_frontier import GroupFrontier
+from ellzero.regression._group_search import GroupSearch, UnitModel
+from ellzero.regression._growth import MARGIN
+from ellzero.regression._hull import middle
+from ellzero.regression._problem import check_ridges
+from ellzero.regression._units import Units
+
+__all__ = ["GroupChoice", "GroupData", "choose_groups", "group_frontiers", "make_search"]
+
+MOVES = "no insertion, removal or swap that keeps the rules improves it"
+
+
+class GroupData(NamedTuple):
+    """Checked data, and the names of its columns."""
+
+    X: Any
+    y: NDArray[np.float64]
+    sample_weight: NDArray[np.float64] | None
+    fit_intercept: bool
+    names: Any
+
+
+class GroupChoice(NamedTuple):
+    """A model that was chosen, and what is known of it."""
+
+    model: UnitModel
+    lam: float
+    certificate: Certificate
+    warning: str = ""
+
+
+def make_search(
+    data: GroupData,
+    units: Units,
+    ridge: float,
+    *,
+    swaps: bool = True,
+    progress: Callable[[int], None] | None = None,
+) -> GroupSearch:
+    """Put a search on data; a warning about it is made out to the caller's caller's caller."""
+    threads = thread_count()
+    design = make_design(data.X, data.y, data.sample_weight, data.fit_intercept, threads)
+    search = GroupSearch(design, units, ridge, threads, swaps=swaps, progress=progress)
+    if search.warning is not None:
+        warnings.warn(search.warning, stacklevel=4)
+    return search
+
+
+def group_frontiers(
+    data: GroupData,
+    units: Units,
+    ridge: Any,
+    max_size: int | None,
+    *,
+    swaps: bool,
+    progress: Callable[[int], None] | None,
+) -> GroupFrontier | list[GroupFrontier]:
+    """Return the frontier over units, or one for each of several ridges."""
+    found = []
+    for value in check_ridges(ridge):
+        search = make_search(data, units, value, swaps=swaps, progress=progress)
+        size = search.default_size(criterion=False) if max_size is None else int(max_size)
+        check_room(search, size)
+        search.grow(size)
+        found.append(GroupFrontier(search, data.names))
+    return found[0] if isinstance(ridge, Real) else found
+
+
+def check_room(search: GroupSearch, max_size: int) -> None:
+    """Refuse a size that has no room for the units that are always in."""
+    n_forced = search.forced_rank if search.units.by_columns else search.units.forced.sum()
+    if n_forced > max_size:
+        what = "columns" if search.units.by_columns else "groups"
+        raise ValueError(
+            f"max_size={max_size}, but {n_forced} {what} are to be in the model from the start."
+        )
+
+
+def choose_groups(
+    search: GroupSearch, *, lam: float | str, size: int | None, max_size: int | None
+) -> GroupChoice:
+    """Choose a model at a price, of a size, or by a criterion."""
+    limit = max_size
+    if limit is None:
+        limit = search.default_size(criterion=isinstance(lam, str) and size is None)
+    check_room(search, limit)
+    if size is not None:
+        return _of_size(search, size)
+    if isinstance(lam, str):
+        return _of_least_criterion(search, lam, limit)
+    return _at_price(search, lam, limit)
+
+
+def _of_size(search: GroupSearch, size: int) -> GroupChoice:
+    search.grow(size + MARGIN)
+    for model in search.models():
+        if model.size == size:
+            interval = search.hull().interval(model)
+            lam = math.nan if interval is None else middle(*interval)
+            what = "columns" if search.units.by_columns else "groups"
+            certificate = Certificate(
+                "swaps", MOVES, f"it is the best model of {size} {what} that was found"
+            )
+            return GroupChoice(model, lam, certificate)
+    known = ", ".join(str(model.size) for model in search.models())
+    raise ValueError(f"size={size}, but the sizes that have a model worth its size are {known}.")
+
+
+def _at_price(search: GroupSearch, lam: float, max_size: int) -> GroupChoice:
+    search.cover(lam, max_size)
+    hull = search.hull()
+    if lam >= hull.end:
+        return GroupChoice(hull.at(lam), lam, Certificate("swaps", MOVES))
+    models = [*search.models(), *hull.models]
+    model = min(models, key=lambda one: one.energy + lam * one.price)
+    unit, gain = search.next_unit()
+    certificate = Certificate.of_held_back_search(
+        max_size, search.units.names[unit], search.last + 1 - model.size, gain
+    )
+    return GroupChoice(model, lam, certificate, _stopped(certificate))
+
+
+def _of_least_criterion(search: GroupSearch, criterion: str, max_size: int) -> GroupChoice:
+    if search.design.weight < 1:
+        raise ValueError(
+            f"sample_weight sums to {search.design.weight:g}, but lam={criterion!r} takes the sum "
+            "for the number of rows: rescale it."
+        )
+    search.grow(max_size)
+    models = search.candidates()
+    best = models[int(np.argmin(search.criterion(criterion, models)))]
+    interval = search.hull().interval(best)
+    lam = math.nan if interval is None else middle(*interval)
+    if best.size >= search.last and search.last < search.largest:
+        certificate = Certificate.of_held_back_criterion(max_size, criterion, largest=True)
+        return GroupChoice(best, lam, certificate, _stopped(certificate))
+    certificate = Certificate("swaps", MOVES).with_least_criterion(
+        criterion, f"the best models known of up to {search.last} groups, by groups and by columns"
+    )
+    return GroupChoice(best, lam, certificate)
+
+
+def _stopped(certificate: Certificate) -> str:
+    return f"L0Regressor {certificate}; a larger max_size may give a better model."
+
+
+def warn_of(choice: GroupChoice) -> None:
+    """Warn the caller's caller of what kept the search from a better model."""
+    if choice.warning:
+        warnings.warn(choice.warning, ConvergenceWarning, stacklevel=3)
