@@ -128,10 +128,10 @@ class CrossValidation(NamedTuple):
             for ridge in found
         ]
         running = [i for i, ridge in enumerate(found) if ridge.running]
-        marks = self._mark(curves, running)
+        marks = self.mark(curves, running)
         return Choice(curves, self.ridges, marks, max(ridge.size for ridge in found))
 
-    def _mark(self, curves: list[Curve], running: list[int]) -> dict[str, Mark]:
+    def mark(self, curves: list[Curve], running: list[int]) -> dict[str, Mark]:
         """Choose by each rule.
 
         "min" takes the least error, cautiously. "1se" takes, of the models whose error is at most a

@@ -137,6 +137,11 @@ class GroupSearch:
         self.last = 0
 
     @property
+    def least(self) -> int:
+        """The least size: that of the units that are always in."""
+        return int(self.forced_rank if self.units.by_columns else self._forced.size)
+
+    @property
     def warning(self) -> DependentColumnWarning | None:
         """What is to be said of groups that are always to be in and can't be."""
         if not self.left_out.size:
@@ -158,7 +163,6 @@ class GroupSearch:
 
     def default_size(self, *, criterion: bool) -> int:
         """Return the size not to exceed where none is given."""
-        n_forced = self.forced_rank if self.units.by_columns else self._forced.size
         more = DEFAULT_MAX_SIZE
         if criterion:
             trusted = float(trusted_size(self.design.weight, self.units.n_columns))
@@ -166,7 +170,7 @@ class GroupSearch:
             if not self.units.by_columns and widths.any():
                 trusted /= float(widths[widths > 0].mean())
             more = min(more, max(1, int(trusted)))
-        return min(self.largest, int(n_forced) + more)
+        return min(self.largest, self.least + more)
 
     def _table(self, by_columns: bool) -> _core.GroupFrontier:
         if by_columns not in self._tables:
@@ -195,8 +199,7 @@ class GroupSearch:
 
     def cover(self, lam: float, max_size: int) -> None:
         """Grow until the solution at ``lam`` is known, and some sizes beyond it."""
-        first = int(self.forced_rank if self.units.by_columns else self._forced.size)
-        self.grow(min(max(self.last, first + MARGIN), max_size))
+        self.grow(min(max(self.last, self.least + MARGIN), max_size))
         while self.last < min(max_size, self.largest):
             hull = self.hull()
             size = hull.at(max(lam, hull.end)).size

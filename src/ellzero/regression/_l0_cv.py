@@ -35,8 +35,12 @@ from ellzero.regression._cv_curve import Curve
 from ellzero.regression._fitted import FittedSelection
 from ellzero.regression._folds import Data, RepeatedFolds
 from ellzero.regression._frontier import Frontier
+from ellzero.regression._group_cv import choose_group_price
+from ellzero.regression._group_frontier import GroupFrontier
 from ellzero.regression._problem import check_ridges, largest_size, make_problem_on
 from ellzero.regression._removal import lost_of
+from ellzero.regression._structured import GroupData, choose_groups, make_search
+from ellzero.regression._units import UNIT_CONSTRAINTS, Units, resolve_units, structure_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,6 +93,10 @@ class L0RegressorCV(FittedSelection):
         those are more than 80).
     always_include : sequence of names, integers, or mask, default=None
         Columns that are in every support: they don't pay ``lam`` but count towards the size.
+    feature_groups, size_in, heredity, parents, penalty_factor, positive, at_most
+        Groups of columns, heredity, factors of the price, signs and limits, as of
+        :class:`ellzero.L0Regressor`. Every fold is then searched by itself; ``ridge="cv"`` and
+        ``nested`` are for single columns only.
     fit_intercept : bool, default=True
         Whether to centre y and the columns of X and to fit an intercept.
     n_jobs : int, default=None
@@ -189,6 +197,7 @@ class L0RegressorCV(FittedSelection):
         "random_state": ["random_state"],
         "nested": ["boolean"],
         "verbose": ["verbose"],
+        **UNIT_CONSTRAINTS,
     }
 
     # If groups are requested, it is by the splitter.
@@ -204,6 +213,13 @@ class L0RegressorCV(FittedSelection):
         solver: str = "frontier",
         max_size: int | None = None,
         always_include: Any = None,
+        feature_groups: Any = None,
+        size_in: str = "groups",
+        heredity: str | None = None,
+        parents: Any = None,
+        penalty_factor: Any = None,
+        positive: Any = None,
+        at_most: Any = None,
         fit_intercept: bool = True,
         n_jobs: int | None = None,
         random_state: Any = 0,
@@ -217,6 +233,13 @@ class L0RegressorCV(FittedSelection):
         self.solver = solver
         self.max_size = max_size
         self.always_include = always_include
+        self.feature_groups = feature_groups
+        self.size_in = size_in
+        self.heredity = heredity
+        self.parents = parents
+        self.penalty_factor = penalty_factor
+        self.positive = positive
+        self.at_most = at_most
         self.fit_intercept = fit_intercept
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -254,8 +277,14 @@ class L0RegressorCV(FittedSelection):
         """
         X, y, sample_weight = check_fit_input(self, X, y, sample_weight)
         names = getattr(self, "feature_names_in_", None)
-        forced = resolve_columns("always_include", self.always_include, X.shape[1], names)
-        largest_size(self.max_size, forced, X.shape[1])  # or an error, before any work
+        structure = structure_of(self)
+        units = None
+        if structure.is_plain:
+            forced = resolve_columns("always_include", self.always_include, X.shape[1], names)
+            largest_size(self.max_size, forced, X.shape[1])  # or an error, before any work
+        else:
+            units = resolve_units(structure, self.always_include, X.shape[1], names)
+            self._check_groups()
         chosen = isinstance(self.ridge, str)
         ridges = list(CV_RIDGES) if chosen else sorted(set(check_ridges(self.ridge)))
         n_repeats = count_repeats(self.n_repeats, self.cv)
@@ -267,6 +296,9 @@ class L0RegressorCV(FittedSelection):
 
         if not isinstance(X, np.ndarray):
             X = X.tocsr()
+        if units is not None:
+            data_of_groups = GroupData(X, y, sample_weight, self.fit_intercept, names)
+            return self._fit_groups(data_of_groups, units, ridges, splits, n_repeats)
         data = Data(X, y, sample_weight, self.fit_intercept, thread_count())
         n_folds = len(splits) // n_repeats
         repeats = RepeatedFolds(
@@ -313,6 +345,48 @@ class L0RegressorCV(FittedSelection):
             )
         if self.nested:
             self.nested_score_ = procedure.nested_error(repeats, self.rule)
+        return self
+
+    def _check_groups(self) -> None:
+        if self.solver != "frontier":
+            raise ValueError(
+                f"solver={self.solver!r} knows single columns only: groups, heredity, prices, "
+                'signs and limits need solver="frontier".'
+            )
+        if isinstance(self.ridge, str):
+            raise ValueError('ridge="cv" knows single columns only: give numbers for groups.')
+        if self.nested:
+            raise ValueError("nested=True knows single columns only: not groups or rules.")
+
+    def _fit_groups(
+        self,
+        data: GroupData,
+        units: Units,
+        ridges: list[float],
+        splits: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
+        n_repeats: int,
+    ) -> L0RegressorCV:
+        progress = progress_printer("L0RegressorCV", self.verbose)
+        n_folds = len(splits) // n_repeats
+        repeats = [splits[first : first + n_folds] for first in range(0, len(splits), n_folds)]
+        for name in ("frontier_", "nested_score_"):  # of an earlier fit
+            self.__dict__.pop(name, None)
+        choice = choose_group_price(
+            data, units, ridges, repeats, self.max_size, thread_count(), progress
+        )
+        mark = choice.marks[self.rule]
+        columns = data.X if isinstance(data.X, np.ndarray) else data.X.tocsc()
+        search = make_search(data._replace(X=columns), units, mark.ridge, progress=progress)
+        size = search.largest if self.max_size is None else self.max_size
+        found = choose_groups(search, lam=mark.lam, size=None, max_size=size)
+        self.n_repeats_, self.max_size_ = n_repeats, choice.max_size
+        self.ridge_, self.rescaling_, self._marks = mark.ridge, 1.0, choice.marks
+        whole = search.design
+        self.cv_results_ = _tabulate(ridges, choice.curves, whole.yy / whole.weight)
+        self._store_groups(found.model, search, mark.lam, priced=True)
+        self.frontier_ = GroupFrontier(search, data.names)
+        certificate = found.certificate.with_least_error(self.rule, self.max_size_, "lam_")
+        self.certificate_ = certificate.with_objective(self.objective_)
         return self
 
     def summary(self) -> pd.DataFrame:

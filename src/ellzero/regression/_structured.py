@@ -84,11 +84,10 @@ def group_frontiers(
 
 def check_room(search: GroupSearch, max_size: int) -> None:
     """Refuse a size that has no room for the units that are always in."""
-    n_forced = search.forced_rank if search.units.by_columns else search.units.forced.sum()
-    if n_forced > max_size:
+    if search.least > max_size:
         what = "columns" if search.units.by_columns else "groups"
         raise ValueError(
-            f"max_size={max_size}, but {n_forced} {what} are to be in the model from the start."
+            f"max_size={max_size}, but {search.least} {what} are to be in the model from the start."
         )
 
 

@@ -1,0 +1,114 @@
+"""Cross-validation over groups of columns under rules.
+
+Every fold is a search of its own on its training rows, without swaps, which learns its own means,
+scales and bases of groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero._engine import make_design
+from ellzero.regression._cross_validation import Choice, CrossValidation, far_beyond
+from ellzero.regression._cv_curve import FoldPath, make_curve
+from ellzero.regression._group_search import GroupSearch
+from ellzero.regression._structured import GroupData
+from ellzero.regression._units import Units
+
+__all__ = ["choose_group_price"]
+
+_Rows = NDArray[np.int64]
+_Splits = list[tuple[_Rows, _Rows]]
+_FIRST_SIZE, _MOST = 20, 40
+
+
+def choose_group_price(
+    data: GroupData,
+    units: Units,
+    ridges: list[float],
+    repeats: list[_Splits],
+    max_size: int | None,
+    threads: int,
+    progress: Callable[[int], None] | None,
+) -> Choice:
+    """Compute the curve of every ridge and choose by each rule."""
+    folds = [[_Fold(data, train, test) for train, test in splits] for splits in repeats]
+    folds = [[fold for fold in of_repeat if fold.weight > 0] for of_repeat in folds]
+    curves, reached = [], 0
+    for ridge in ridges:
+        searches = [
+            [fold.search(units, ridge, threads, progress) for fold in of_repeat]
+            for of_repeat in folds
+        ]
+        first = searches[0][0]
+        most = min(first.largest, first.least + max(_MOST, int(first.design.weight / 2)))
+        size = min(most, first.least + _FIRST_SIZE)
+        if max_size is not None:
+            size = most = min(first.largest, max_size)
+        while True:
+            paths = [
+                [fold.path(search, size) for fold, search in zip(of_repeat, found, strict=True)]
+                for of_repeat, found in zip(folds, searches, strict=True)
+            ]
+            curve = make_curve(paths, 1e-12 * _variance(data))
+            wanted = far_beyond(float(curve.mean_size[curve.best()]), first.least) + 10
+            open_ended = any(path.end > 0 for found in paths for path in found)
+            if size >= min(most, wanted) or not open_ended:
+                break
+            size = min(most, max(wanted, size + 10))
+        curves.append(curve)
+        reached = max(reached, size)
+    rule = CrossValidation("frontier", ridges, np.empty(0, dtype=np.int64), max_size, 1, None)
+    return Choice(curves, ridges, rule.mark(curves, list(range(len(curves)))), reached)
+
+
+def _variance(data: GroupData) -> float:
+    return float(np.average((data.y - np.average(data.y)) ** 2, weights=data.sample_weight))
+
+
+class _Fold:
+    """Rows to train on, and rows held out."""
+
+    def __init__(self, data: GroupData, train: _Rows, test: _Rows) -> None:
+        self._data, self._train, self._test = data, train, test
+        weights = data.sample_weight
+        self._weights = np.ones(test.size) if weights is None else weights[test]
+        self.weight = float(self._weights.sum())
+        whole = float(data.y.size if weights is None else weights.sum())
+        inside = float(train.size if weights is None else weights[train].sum())
+        self._share = whole / inside if inside > 0 else 1.0
+
+    def search(
+        self, units: Units, ridge: float, threads: int, progress: Callable[[int], None] | None
+    ) -> GroupSearch:
+        data, rows = self._data, self._train
+        weights = None if data.sample_weight is None else data.sample_weight[rows]
+        X: Any = data.X[rows]
+        X = np.asfortranarray(X) if isinstance(X, np.ndarray) else X.tocsc()
+        design = make_design(X, data.y[rows], weights, data.fit_intercept, threads)
+        return GroupSearch(design, units, ridge, threads, swaps=False, progress=progress)
+
+    def path(self, search: GroupSearch, size: int) -> FoldPath:
+        """Return the solutions up to a size, and their errors on the rows held out."""
+        search.grow(size)
+        hull = search.hull()
+        X, y = self._data.X[self._test], self._data.y[self._test]
+        errors = []
+        for model in hull.models:
+            coef = model.beta * model.inverse_scale
+            fitted = X[:, model.support] @ coef + search.design.mean_y - float(model.mean @ coef)
+            errors.append(float(np.average((y - fitted) ** 2, weights=self._weights)))
+        nothing = np.zeros(len(errors))
+        return FoldPath(
+            lambdas=hull.lambdas * self._share,
+            end=hull.end * self._share,
+            sizes=np.array([model.size for model in hull.models]),
+            errors=np.array(errors),
+            along=nothing,
+            square=nothing,
+            weight=self.weight,
+        )
