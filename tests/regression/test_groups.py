@@ -9,8 +9,9 @@ from reference.groups import all_models, best_at, best_of_each, fit
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold
 
-from ellzero import L0Regressor, l0_frontier
+from ellzero import L0Regressor, L0RegressorCV, l0_frontier, stability
 from ellzero.datasets import load_diabetes_interactions
 
 
@@ -298,3 +299,55 @@ def test_more_sentences():
         l0_frontier(X4, Y4, heredity="strong").certify(size=1)
     with pytest.raises(ValueError, match="max_size=1, but 2 groups are to be in"):
         l0_frontier(X4, Y4, heredity="strong", max_size=1, always_include=["a", "b"])
+
+
+def test_cross_validation_finds_groups():
+    X, y, labels = grouped(10, n=150)
+    model = L0RegressorCV(feature_groups=labels, n_repeats=2).fit(X, y)
+    assert {"2", "5"} <= set(model.groups_)
+    assert model.frontier_.at(lam=model.lam_).groups == model.groups_
+    assert model.summary().attrs["note"]
+    # The error at the largest price is that of the mean of the training rows.
+    cv = KFold(5)
+    model = L0RegressorCV(feature_groups=labels, cv=cv, rule="1se").fit(X, y)
+    errors = [np.mean((y[test] - y[train].mean()) ** 2) for train, test in cv.split(X)]
+    weights = [test.size for _, test in cv.split(X)]
+    first = model.cv_results_["mean_error"][0]
+    assert first == pytest.approx(np.average(errors, weights=weights), rel=1e-9)
+
+
+def test_cross_validation_at_a_price_is_that_of_refits():
+    X, y, labels = grouped(11, n=90)
+    cv = KFold(3)
+    model = L0RegressorCV(feature_groups=labels, cv=cv, max_size=8, ridge=0.1).fit(X, y)
+    table = model.cv_results_
+    place = len(table["lam_low"]) // 2
+    lam = np.sqrt(table["lam_low"][place] * table["lam_high"][place])
+    errors = []
+    for train, test in cv.split(X):
+        share = train.size / len(y)
+        fold = L0Regressor(lam=lam * share, feature_groups=labels, ridge=0.1)
+        errors.append(np.mean((y[test] - fold.fit(X[train], y[train]).predict(X[test])) ** 2))
+    assert table["mean_error"][place] == pytest.approx(np.mean(errors), rel=1e-8)
+
+
+@pytest.mark.parametrize("argument", [{"solver": "sbr"}, {"ridge": "cv"}, {"nested": True}])
+def test_what_cross_validation_of_groups_refuses(argument):
+    X, y, labels = grouped(11)
+    with pytest.raises(ValueError, match="single columns only"):
+        L0RegressorCV(feature_groups=labels, **argument).fit(X, y)
+
+
+def test_stability_counts_groups():
+    X, y, labels = grouped(12, n=150)
+    found = stability(X, y, feature_groups=labels, n_pairs=10, max_size=4)
+    assert found.frequencies.shape == (5, 8)
+    assert found.feature_names == [str(unit) for unit in range(8)]
+    assert found.frequencies[2, [2, 5]].min() > 0.8
+    np.testing.assert_allclose(found.frequencies.sum(axis=1), found.sizes)
+    table = found.to_frame(2)
+    assert table.loc["2", "sign"] == 0
+    assert table.loc["5", "sign"] == 1
+    half = found.halves[3]
+    alone = l0_frontier(X[half], y[half], feature_groups=labels, swaps=False, max_size=4)
+    assert found.supports[3][2].tolist() == [int(name) for name in alone.at(size=2).groups]

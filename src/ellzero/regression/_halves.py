@@ -17,6 +17,7 @@ from ellzero._progress import progress_printer
 from ellzero._sklearn import Interval, StrOptions, check_parameters, check_table
 from ellzero.regression._criteria import trusted_size
 from ellzero.regression._folds import Data, Subsets, make_subsets
+from ellzero.regression._group_halves import stability_of_groups
 from ellzero.regression._losses import LOSSES, Loss, check_response, default_ridge
 from ellzero.regression._problem import (
     DEFAULT_MAX_SIZE,
@@ -29,6 +30,8 @@ from ellzero.regression._problem import (
 )
 from ellzero.regression._searches import search_path
 from ellzero.regression._stability import HalfModels, Stability
+from ellzero.regression._structured import GroupData
+from ellzero.regression._units import UNIT_CONSTRAINTS, Structure, resolve_units
 
 __all__ = ["stability"]
 
@@ -42,6 +45,7 @@ _PAIRS = 25
 _SIDE_BY_SIDE = 5e8
 # Engines of likelihoods that are searched side by side
 _LIKELIHOODS = 20
+_RULES = ("feature_groups", "heredity", "parents", "positive", "at_most")
 _CONSTRAINTS: dict[str, list[Any]] = {
     "loss": [StrOptions(set(LOSSES))],
     "max_size": [Interval(Integral, 1, None, closed="left")],
@@ -52,6 +56,7 @@ _CONSTRAINTS: dict[str, list[Any]] = {
     "random_state": ["random_state"],
     "n_jobs": [Integral, None],
     "verbose": ["verbose"],
+    **{name: rule for name, rule in UNIT_CONSTRAINTS.items() if name in _RULES},
 }
 
 
@@ -64,6 +69,11 @@ def stability(
     n_pairs: int = 50,
     ridge: float | None = None,
     always_include: Any = None,
+    feature_groups: Any = None,
+    heredity: str | None = None,
+    parents: Any = None,
+    positive: Any = None,
+    at_most: Any = None,
     sample_weight: Any = None,
     groups: Any = None,
     fit_intercept: bool = True,
@@ -100,6 +110,10 @@ def stability(
         :func:`ellzero.l0_frontier`.
     always_include : sequence of names, integers, or mask, default=None
         Columns that are in every support.
+    feature_groups, heredity, parents, positive, at_most
+        Groups of columns, heredity, signs and limits, as of :func:`ellzero.l0_frontier`. What is
+        counted are then groups: ``frequencies`` and ``signs`` have a column for each, and
+        ``feature_names`` are their names. The sign of a group of several columns is NaN.
     sample_weight : array-like of shape (n,), default=None
         Frequency weights; a row, whatever its weight, is in one half.
     groups : array-like of shape (n,), default=None
@@ -142,6 +156,13 @@ def stability(
     sex            0.66    -1        1.0
     hdl            0.55    -1        1.0
     """
+    structure = Structure(
+        feature_groups=feature_groups,
+        heredity=heredity,
+        parents=parents,
+        positive=positive,
+        at_most=at_most,
+    )
     check_parameters(
         "stability",
         _CONSTRAINTS,
@@ -154,15 +175,24 @@ def stability(
         random_state=random_state,
         n_jobs=n_jobs,
         verbose=verbose,
+        **{name: getattr(structure, name) for name in _RULES},
     )
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0.")
     X, y, sample_weight, names = check_table("stability", X, y, sample_weight)
     p = X.shape[1]
-    forced = resolve_columns("always_include", always_include, p, names)
-    largest = largest_size(int(max_size), forced, p)
     rng = check_random_state(random_state)
     units = np.arange(len(y)) if groups is None else _number(groups, len(y))
+    if not structure.is_plain:
+        if loss != "squared":
+            raise ValueError(
+                f"loss={loss!r} knows single columns only: groups, heredity, signs and limits need "
+                'loss="squared".'
+            )
+        of_columns = resolve_units(structure, always_include, p, names)
+    else:
+        forced = resolve_columns("always_include", always_include, p, names)
+        largest = largest_size(int(max_size), forced, p)
     if units.max() < 1:
         raise ValueError(f"stability needs two {'rows' if groups is None else 'groups'} at least.")
     progress = progress_printer("stability", verbose)
@@ -181,6 +211,12 @@ def stability(
     price = 0.0 if ridge is None else to_float("ridge", ridge)
     if not isinstance(X, np.ndarray):
         X = X.tocsr()
+    if not structure.is_plain:
+        halves = []
+        for begin in range(0, int(n_pairs), _PAIRS):
+            halves += _make_halves(units, min(_PAIRS, int(n_pairs) - begin), rng)
+        table = GroupData(X, y, sample_weight, fit_intercept, names)
+        return stability_of_groups(table, of_columns, halves, int(max_size), price, progress)
     data = Data(X, y, sample_weight, fit_intercept, thread_count())
     halves, models = [], []
     size = -1

@@ -186,7 +186,7 @@ class Stability:
         pandas.DataFrame
             Indexed by variable: the observed ``frequency``, the ``sign`` that its coefficient
             mostly has, 1 or -1, and ``same_sign``, the share of the halves that choose it in which
-            it has that sign.
+            it has that sign. Of a group of several columns, 0 and NaN.
 
         Examples
         --------
@@ -211,7 +211,7 @@ class Stability:
         return pd.DataFrame(
             {
                 "frequency": frequency[order],
-                "sign": np.where(sign[order] < 0, -1, 1),
+                "sign": np.where(np.isnan(sign[order]), 0, np.where(sign[order] < 0, -1, 1)),
                 "same_sign": (1 + np.abs(sign[order])) / 2,
             },
             index=pd.Index(index, name="variable", dtype=object),

@@ -1,0 +1,80 @@
+"""How often groups of columns are chosen on halves of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero._engine import make_design
+from ellzero.regression._group_search import GroupSearch
+from ellzero.regression._stability import HalfModels, Stability
+from ellzero.regression._structured import GroupData, choose_groups
+from ellzero.regression._units import Units
+
+__all__ = ["stability_of_groups"]
+
+_Rows = NDArray[np.int64]
+
+
+def stability_of_groups(
+    data: GroupData,
+    units: Units,
+    halves: list[_Rows],
+    max_size: int,
+    ridge: float,
+    progress: Callable[[int], None] | None,
+) -> Stability:
+    """Search every half, and count how often each group is in the best model of a size."""
+    if units.by_columns or units.price is not None:
+        raise ValueError(
+            "stability counts groups by the size of models: size_in and penalty_factor have no "
+            "part in it."
+        )
+    if units.forced.sum() > max_size:
+        raise ValueError(
+            f"max_size={max_size}, but {units.forced.sum()} groups are to be in the model from the "
+            "start."
+        )
+    models = []
+    for rows in halves:
+        weights = None if data.sample_weight is None else data.sample_weight[rows]
+        if weights is not None and not weights.any():
+            raise ValueError("sample_weight must not be zero for all rows of a half.")
+        search = _search(data._replace(y=data.y[rows], sample_weight=weights), rows, units, ridge)
+        search.grow(max_size)
+        if progress is not None:
+            progress(max_size)
+        models.append(_models_of(search))
+    everything = np.arange(data.y.size)
+    whole = _search(data, everything, units, ridge)
+    size = whole.least
+    if whole.design.weight >= 1:
+        size = choose_groups(whole, lam="ebic", size=None, max_size=None).model.size
+    return Stability(halves, models, units.forced_units, units.count, size, units.names)
+
+
+def _search(data: GroupData, rows: _Rows, units: Units, ridge: float) -> GroupSearch:
+    X = data.X[rows]
+    X = np.asfortranarray(X) if isinstance(X, np.ndarray) else X.tocsc()
+    design = make_design(X, data.y, data.sample_weight, data.fit_intercept, 1)
+    return GroupSearch(design, units, ridge, 1, swaps=False)
+
+
+def _models_of(search: GroupSearch) -> HalfModels:
+    """Return the groups of the models of all sizes up to the first that is missing.
+
+    The sign of a group is that of its one column; NaN if it has several.
+    """
+    begins, units, signs = [0], [], []
+    for size, model in enumerate(search.models(), start=search.least):
+        if model.size != size:
+            break
+        units.append(model.units)
+        begins.append(begins[-1] + model.units.size)
+        home = search.units.home[model.support]
+        of_unit = [model.beta[home == unit] for unit in model.units]
+        signs += [float(np.sign(beta[0])) if beta.size == 1 else np.nan for beta in of_unit]
+    support = np.concatenate([np.empty(0, dtype=np.int64), *units])
+    return HalfModels(np.array(begins), support, np.array(signs))
