@@ -79,18 +79,17 @@ class UnitFrontier {
       for (Model& model : table_) model.tried = model.swapped = false;
       for (Model& model : hull_) model.tried = model.swapped = false;
     }
-    if (rules_.has_heredity()) {
-      // First without what needs company: a table that is filled tells which of that can matter.
-      with_company_ = false;
-      close(false, context, progress);
-      with_company_ = true;
-      for (Model& model : table_) model.tried = model.swapped;
-      for (Model& model : hull_) model.tried = model.swapped;
-    }
+    // First without what needs company: a table that is filled tells which of that can matter.
+    with_company_ = false;
     close(false, context, progress);
-    if (!swaps_) return;
+    with_company_ = true;
+    if (!swaps_ && !rules_.has_heredity()) return;
     for (Model& model : table_) model.tried = model.swapped;
     for (Model& model : hull_) model.tried = model.swapped;
+    if (!swaps_) {
+      close(false, context, progress);
+      return;
+    }
     do {
       close(true, context, progress);
     } while (wander(context, progress));
@@ -123,9 +122,9 @@ class UnitFrontier {
   Index tried() const { return tried_; }
 
  private:
-  // As in frontier.hpp: how far walks go, and by how many insertions they set out from a support,
-  // the more the fewer columns there are.
-  static constexpr Index kFurther = 3, kStarts = 256, kMostStarts = 8;
+  // How far walks go, and by how many insertions they set out from a support, the more the fewer
+  // columns there are. Measured on groups of four: longer walks, and more of them, found no more.
+  static constexpr Index kFurther = 2, kStarts = 256, kMostStarts = 8;
   // An energy below so many times its rounding is that of an exact fit.
   static constexpr double kExact = 100;
   // Candidates whose signs are looked at, of each support and size.
@@ -722,7 +721,7 @@ class UnitFrontier {
       const std::vector<Index> leaving = rules_.way_out(unit, engine_.members(), in_);
       if (!leaving.empty()) removals.push_back({leaving, energy + cost_of(leaving)});
     }
-    keep(removals, insertions_ / 2);
+    keep(removals, insertions_ > 2 ? insertions_ / 2 : 0);
     steps.insert(steps.end(), removals.begin(), removals.end());
     return steps;
   }
