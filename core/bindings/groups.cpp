@@ -122,14 +122,14 @@ class GroupFrontier {
 
   std::vector<GroupModel> models() const {
     std::vector<GroupModel> out;
-    for (const Index size : frontier_.sizes_worth_having()) {
-      out.push_back(describe(frontier_.table()[size], size));
+    for (const Index size : frontier_.table().sizes_worth_having()) {
+      out.push_back(describe(frontier_.table().models()[size], size));
     }
     return out;
   }
   std::vector<GroupModel> hull() const {
     std::vector<GroupModel> out;
-    for (const UnitFrontier::Model& model : frontier_.hull()) out.push_back(describe(model, -1));
+    for (const UnitModel& model : frontier_.table().hull()) out.push_back(describe(model, -1));
     return out;
   }
   Index tried() const { return frontier_.tried(); }
@@ -143,7 +143,7 @@ class GroupFrontier {
   }
 
  private:
-  GroupModel describe(const UnitFrontier::Model& model, Index size) const {
+  GroupModel describe(const UnitModel& model, Index size) const {
     GroupModel out{model.units, size, rules_.price_of(model.units), model.energy};
     std::sort(out.units.begin(), out.units.end());
     return out;

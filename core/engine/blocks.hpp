@@ -34,6 +34,15 @@ struct FlipRows {
     return a.data() + a.size() - length;
   }
   const double* row(Index r) const { return a.data() + r * length; }
+  // Cuts what is beyond a length off all rows.
+  void shorten(Index shorter) {
+    if (shorter >= length) return;
+    for (Index r = 0; r < count(); ++r) {
+      std::copy_n(a.data() + r * length, shorter, a.data() + r * shorter);
+    }
+    length = shorter;
+    a.resize(count() * length);
+  }
 };
 
 class Blocks {

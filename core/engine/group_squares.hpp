@@ -15,6 +15,7 @@
 
 #include "engine/blocks.hpp"
 #include "engine/factor.hpp"
+#include "engine/group_costs.hpp"
 #include "engine/group_swaps.hpp"
 #include "engine/joint_gains.hpp"
 #include "engine/refine.hpp"
@@ -71,7 +72,7 @@ class GroupSquares final : public UnitEngine {
   }
   Insertion best_insertion() const override;
   double removal_cost(Index position) const override {
-    if (removal_costs_.empty()) compute_removal_costs();
+    if (removal_costs_.empty()) costs_.of_all(stand(), members_, removal_costs_);
     return removal_costs_[position];
   }
   Swap best_swap(const Limits& limits, const Context& context) const override;
@@ -80,7 +81,9 @@ class GroupSquares final : public UnitEngine {
     if (joint_.bound(stand(), units) <= above) return -0.5;
     return joint_(stand(), units, nullptr, rank);
   }
-  double joint_removal_cost(const std::vector<Index>& units) const override;
+  double joint_removal_cost(const std::vector<Index>& units) const override {
+    return costs_(stand(), places_of(units));
+  }
   const Outlook& outlook_without(const std::vector<Index>& leaving, bool lowering) override {
     leave_out(leaving, lowering);
     return without_;
@@ -93,11 +96,8 @@ class GroupSquares final : public UnitEngine {
   bool insert(Index unit) override { return insert(unit, kSpan); }
   void remove(Index position) override;
   void move_to(const std::vector<Index>& target) override;
-  void start_at(const std::vector<Index>& target) override {
-    hold(target);
-    refresh();
-  }
-  void refresh() override;
+  void start_at(const std::vector<Index>& target) override;
+  void refresh() override { start_at(std::vector<Index>(members_)); }
 
   void exclude(Index unit) override {
     if (contains(unit)) remove(position(unit));
@@ -222,11 +222,12 @@ class GroupSquares final : public UnitEngine {
     blocks_.apply(t_, rows_, sign);
   }
   void compute_block(Index unit);
+  std::vector<const double*> acquire_all(const std::vector<Index>& columns);
+  // Holds the columns of some units instead, with nothing computed for them.
   void hold(const std::vector<Index>& members);
   GroupStand stand() const { return {bases_, factor_, columns_, gram_, blocks_, 1 + ridge_}; }
   void leave_out(const std::vector<Index>& leaving, bool lowering) const;
   bool well_conditioned() const;
-  void compute_removal_costs() const;
 
   const GroupedQuadratic& quadratic_;
   const GroupBases& bases_;
@@ -249,12 +250,12 @@ class GroupSquares final : public UnitEngine {
   mutable std::vector<double> removal_costs_;
   mutable Outlook without_;
   mutable GroupSwaps swaps_;
+  mutable GroupCosts costs_;
   JointGains joint_;
   // Room to work in.
   FlipRow row_;
   FlipRows rows_;
   std::vector<double> t_, cross_room_;
-  mutable std::vector<double> block_room_, beta_room_, bands_room_;
 };
 
 inline const double* GroupSquares::acquire(Index column) {
@@ -297,64 +298,6 @@ inline Insertion GroupSquares::best_insertion() const {
   return best;
 }
 
-inline double GroupSquares::joint_removal_cost(const std::vector<Index>& units) const {
-  const std::vector<Index> places = places_of(units);
-  const Index m = static_cast<Index>(places.size());
-  std::vector<double>&block = block_room_, &beta = beta_room_;
-  block.assign(triangle(m), 0.0);
-  beta.resize(m);
-  for (Index i = 0; i < m; ++i) beta[i] = factor_.beta()[places[i]];
-  // [A^-1]_hh = M_h'M_h, from the rows of M that know of h
-  for (Index r = places.front(); r < columns_in(); ++r) {
-    const double* row = factor_.row(r);
-    Index known = 0;
-    while (known < m && places[known] <= r) ++known;
-    double* to = block.data();
-    for (Index i = 0; i < known; ++i) {
-      const double value = row[places[i]];
-      for (Index j = 0; j <= i; ++j) *to++ += value * row[places[j]];
-    }
-  }
-  return std::max(0.0, eliminate(block, beta, 0.0));
-}
-
-// Those of all members at once: their blocks of A^-1 lie along its diagonal.
-inline void GroupSquares::compute_removal_costs() const {
-  constexpr Index kBands = 8;
-  const Index k = columns_in();
-  removal_costs_.clear();
-  Index widest = 0, begin = 0;
-  bool together = true;  // whether the columns of each member are
-  for (const Index unit : members_) {
-    Index end = begin;
-    while (end < k && bases_.unit_of[columns_[end]] == unit) ++end;
-    together &= end > begin;
-    widest = std::max(widest, end - begin);
-    begin = end;
-  }
-  if (!together || begin < k || widest > kBands) {
-    for (const Index unit : members_) removal_costs_.push_back(joint_removal_cost({unit}));
-    return;
-  }
-  bands_room_.resize(widest * k);
-  lower_bands(factor_.row(0), factor_.stride(), k, widest, bands_room_.data());
-  begin = 0;
-  while (begin < k) {
-    const Index unit = bases_.unit_of[columns_[begin]];
-    Index m = 0;
-    while (begin + m < k && bases_.unit_of[columns_[begin + m]] == unit) ++m;
-    block_room_.resize(triangle(m));
-    beta_room_.assign(factor_.beta().begin() + begin, factor_.beta().begin() + begin + m);
-    for (Index i = 0; i < m; ++i) {
-      for (Index j = 0; j <= i; ++j) {
-        block_room_[triangle(i, j)] = bands_room_[(i - j) * k + begin + j];
-      }
-    }
-    removal_costs_.push_back(std::max(0.0, eliminate(block_room_, beta_room_, 0.0)));
-    begin += m;
-  }
-}
-
 inline void GroupSquares::leave_out(const std::vector<Index>& leaving, bool lowering) const {
   lowering = lowering && signs_.empty();
   double least = std::numeric_limits<double>::infinity();
@@ -395,34 +338,28 @@ inline bool GroupSquares::can_insert(Index unit) {
 }
 
 inline Index GroupSquares::insert_columns(const std::vector<Index>& columns, double least_pivot) {
+  // All Gram columns first: one that can't be had now must not leave half a group behind.
+  const std::vector<const double*> grams = acquire_all(columns);
   rows_.clear(columns_in() + static_cast<Index>(columns.size()));
   Index entered = 0;
   double least = 1;
-  for (const Index column : columns) {
-    const double* gram = acquire(column);
-    const double pivot = new_row(column, gram, least_pivot);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const double pivot = new_row(columns[i], grams[i], least_pivot);
     if (!(pivot > 0)) {
-      cache_.release(column);
+      cache_.release(columns[i]);
       continue;
     }
     least = std::min(least, pivot);
-    factor_.append(row_, quadratic_.zy[column]);
+    factor_.append(row_, quadratic_.zy[columns[i]]);
     factor_.add(row_);
-    columns_.push_back(column);
-    gram_.push_back(gram);
+    columns_.push_back(columns[i]);
+    gram_.push_back(grams[i]);
     std::copy(row_.a.begin(), row_.a.end(), rows_.add(row_.q));
     ++entered;
   }
-  drift_ += entered / least;
+  drift_ += static_cast<double>(entered) / least;
   flips_ += static_cast<int>(entered);
-  if (entered > 0 && rows_.length > columns_in()) {  // some stayed out: rows without their places
-    FlipRows shorter;
-    shorter.clear(columns_in());
-    for (Index r = 0; r < rows_.count(); ++r) {
-      std::copy_n(rows_.row(r), columns_in(), shorter.add(rows_.q[r]));
-    }
-    rows_ = std::move(shorter);
-  }
+  rows_.shorten(columns_in());  // by the places of those that stayed out
   return entered;
 }
 
@@ -473,10 +410,10 @@ inline void GroupSquares::remove(Index at) {
   place_[unit] = Place::out;
   drift_ += static_cast<double>(places.size()) / least;
   flips_ += static_cast<int>(places.size());
-  complete_members();
   // Of a member the block was down to rounding.
   if (!ignores_outsiders_) compute_block(unit);
   forget();
+  complete_members();
   if (flips_ >= kFlipBound || drift_ > kDriftBound) refresh();
 }
 
@@ -492,7 +429,9 @@ inline void GroupSquares::complete_members() {
       if (!in[bases_.column(unit, i)]) missing.push_back(bases_.column(unit, i));
     }
   }
-  if (insert_columns(missing, kSpan) > 0) apply(-1);
+  if (insert_columns(missing, kSpan) == 0) return;
+  apply(-1);
+  forget();
 }
 
 inline void GroupSquares::compute_block(Index unit) {
@@ -537,89 +476,74 @@ inline void GroupSquares::move_to(const std::vector<Index>& target) {
   if (!all) start_at(target);
 }
 
-inline void GroupSquares::hold(const std::vector<Index>& members) {
-  // Acquired before the old ones are let go, so that those in both are not lost meanwhile.
-  std::vector<Index> columns;
+inline std::vector<const double*> GroupSquares::acquire_all(const std::vector<Index>& columns) {
   std::vector<const double*> gram;
   try {
-    for (const Index unit : members) {
-      for (Index i = 0; i < bases_.units[unit].width(); ++i) {
-        const Index column = bases_.column(unit, i);
-        gram.push_back(acquire(column));
-        columns.push_back(column);
-      }
-    }
+    for (const Index column : columns) gram.push_back(acquire(column));
   } catch (...) {
     for (std::size_t s = 0; s < gram.size(); ++s) cache_.release(columns[s]);
     throw;
   }
+  return gram;
+}
+
+inline void GroupSquares::hold(const std::vector<Index>& members) {
+  std::vector<Index> columns;
+  for (const Index unit : members) {
+    if (place_[unit] == Place::excluded) continue;
+    for (Index i = 0; i < bases_.units[unit].width(); ++i) {
+      columns.push_back(bases_.column(unit, i));
+    }
+  }
+  std::vector<const double*> gram = acquire_all(columns);
   for (const Index j : columns_) cache_.release(j);
   columns_ = std::move(columns);
   gram_ = std::move(gram);
-  members_ = members;
 }
 
-inline void GroupSquares::refresh() {
-  const std::vector<Index> members = std::move(members_);
+inline void GroupSquares::start_at(const std::vector<Index>& target) {
+  hold(target);
+  const std::vector<Index> columns = std::move(columns_);
+  const std::vector<const double*> gram = std::move(gram_);
   members_.clear();
-  // All columns of the members are tried, in the order of these.
-  std::vector<Index> held = std::move(columns_);
   columns_.clear();
   gram_.clear();
   factor_.clear();
   for (Place& place : place_) {
     if (place == Place::in) place = Place::out;
   }
-  blocks_.reset(quadratic_.zy, 1 + ridge_);
-  ignores_outsiders_ = false;
-  forget();
+  for (std::size_t s = 0; s < columns.size(); ++s) {
+    // They passed a stricter test when they entered, with more members before them.
+    if (!(new_row(columns[s], gram[s], kKept) > 0)) {
+      cache_.release(columns[s]);
+      continue;
+    }
+    factor_.append(row_, quadratic_.zy[columns[s]]);
+    columns_.push_back(columns[s]);
+    gram_.push_back(gram[s]);
+    const Index unit = bases_.unit_of[columns[s]];
+    if (place_[unit] == Place::out) members_.push_back(unit);
+    place_[unit] = Place::in;
+  }
+  factor_.update();
   drift_ = 0;
   flips_ = 0;
-  for (const Index unit : members) {
-    if (place_[unit] == Place::excluded) continue;
-    bool any = false;
-    for (Index i = 0; i < bases_.units[unit].width(); ++i) {
-      const Index column = bases_.column(unit, i);
-      const double* gram = cache_.acquire(column);
-      if (!(new_row(column, gram, kKept) > 0)) {
-        cache_.release(column);
-        continue;
-      }
-      factor_.append(row_, quadratic_.zy[column]);
-      columns_.push_back(column);
-      gram_.push_back(gram);
-      any = true;
-    }
-    if (any) {
-      members_.push_back(unit);
-      place_[unit] = Place::in;
-    }
-  }
-  for (const Index j : held) cache_.release(j);
-  factor_.update();
-  FlipRows all;
+  ignores_outsiders_ = false;
+  forget();
+  blocks_.reset(quadratic_.zy, 1 + ridge_);
+  rows_.clear(columns_in());
   const Factor& factor = factor_;
-  all.clear(columns_in());
   for (Index r = 0; r < columns_in(); ++r) {
     double q = 0;
     for (Index s = 0; s <= r; ++s) q += factor.row(r)[s] * quadratic_.zy[columns_[s]];
-    std::copy_n(factor.row(r), r + 1, all.add(q));
+    std::copy_n(factor.row(r), r + 1, rows_.add(q));
   }
-  if (all.count() > 0) {
-    blocks_.combine(gram_, all, t_);
-    blocks_.apply(t_, all, -1);
-  }
+  apply(-1);
 }
 
 inline void GroupSquares::restore(const State& state) {
   const Standing& then = static_cast<const Standing&>(state);
-  std::vector<const double*> gram;
-  try {
-    for (const Index column : then.columns) gram.push_back(acquire(column));
-  } catch (...) {
-    for (std::size_t s = 0; s < gram.size(); ++s) cache_.release(then.columns[s]);
-    throw;
-  }
+  std::vector<const double*> gram = acquire_all(then.columns);
   for (const Index j : columns_) cache_.release(j);
   for (const Index unit : members_) place_[unit] = Place::out;
   members_ = then.members;
