@@ -218,7 +218,7 @@ def heredity():
 
 
 def factors():
-    print("EBIC on factors of 3 to 8 levels, n = 300, 30 factors, 4 active; means over seeds")
+    print("EBIC on factors of 2 to 8 levels, n = 300, 30 factors, 4 active; means over seeds")
     print(f"{'truth':18} {'':8} {'found':>6} {'false':>6} {'columns':>8} {'risk':>8}")
     for odd in (False, True):
         rows = {"whole": [], "levels": []}
