@@ -52,11 +52,24 @@ ELLZERO_INLINE void score_some(const double* c, const double* d, Index width, In
     rank[begin + n] = ranks[n];
   }
   if (!least) return;
-  // The other eigenvalues are greatest, for what they sum to, if they are equal.
+  // By Gershgorin's circles, and since the other eigenvalues are greatest, for what they sum to, if
+  // they are equal.
+  double circle[W];
+  for (Index n = 0; n < W; ++n) circle[n] = determinant[n] > 0 ? 1e300 : 0.0;
+  for (Index i = 0; i < width; ++i) {
+    double edge[W];
+    for (Index n = 0; n < here; ++n) edge[n] = d[triangle(i, i) * count + begin + n];
+    for (Index j = 0; j < width; ++j) {
+      if (j == i) continue;
+      const double* from = d + triangle(std::max(i, j), std::min(i, j)) * count + begin;
+      for (Index n = 0; n < here; ++n) edge[n] -= from[n] < 0 ? -from[n] : from[n];
+    }
+    for (Index n = 0; n < here; ++n) circle[n] = std::min(circle[n], edge[n]);
+  }
   for (Index n = 0; n < here; ++n) {
     double bound = determinant[n];
     for (Index i = 1; i < width; ++i) bound *= static_cast<double>(width - 1) / trace[n];
-    least[begin + n] = bound;
+    least[begin + n] = std::max(bound, circle[n]);
   }
 }
 

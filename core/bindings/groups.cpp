@@ -43,23 +43,32 @@ class GroupEngine {
       require(unit >= 0 && unit < squares_.units(), "no such group");
     }
   }
-  GroupSolution solution() {
+  // Of some units; the engine is left without members.
+  GroupSolution solution_of(const Vector<Index>& units) {
+    const std::vector<Index> target = to_vector(units);
+    require_units(target);
     return released([&] {
       GroupSolution out;
-      out.solution = squares_.solve(context_);
-      for (const Index j : out.solution.support) {
-        out.inverse_scale.push_back(quadratic_.base().inverse_scale[j]);
-        out.mean.push_back(quadratic_.base().mean[j]);
-      }
-      out.units = squares_.members();
-      std::sort(out.units.begin(), out.units.end());
-      for (const Index unit : out.units) {
-        const Index position = squares_.position(unit);
-        out.ranks.push_back(squares_.columns_of(position));
-        out.removal_cost.push_back(squares_.removal_cost(position));
-      }
+      squares_.look_at(target, [&] { out = look(); });
       return out;
     });
+  }
+
+  GroupSolution look() const {
+    GroupSolution out;
+    out.solution = squares_.solve(context_);
+    for (const Index j : out.solution.support) {
+      out.inverse_scale.push_back(quadratic_.base().inverse_scale[j]);
+      out.mean.push_back(quadratic_.base().mean[j]);
+    }
+    out.units = squares_.members();
+    std::sort(out.units.begin(), out.units.end());
+    for (const Index unit : out.units) {
+      const Index position = squares_.position(unit);
+      out.ranks.push_back(squares_.columns_of(position));
+      out.removal_cost.push_back(squares_.removal_cost(position));
+    }
+    return out;
   }
 
   PythonInterrupt interrupt_;
@@ -210,7 +219,7 @@ void bind_groups(nb::module_& m) {
           },
           nb::arg("units").noconvert())
       .def("refresh", [](GroupEngine& e) { e.squares_.refresh(); })
-      .def("solution", &GroupEngine::solution)
+      .def("solution_of", &GroupEngine::solution_of, nb::arg("units").noconvert())
       .def_prop_ro("members", [](const GroupEngine& e) { return to_array(e.squares_.members()); })
       .def_prop_ro("energy", [](const GroupEngine& e) { return e.squares_.energy(); })
       .def_prop_ro("rounding", [](const GroupEngine& e) { return e.squares_.rounding(); })

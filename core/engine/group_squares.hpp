@@ -96,7 +96,17 @@ class GroupSquares final : public UnitEngine {
   bool insert(Index unit) override { return insert(unit, kSpan); }
   void remove(Index position) override;
   void move_to(const std::vector<Index>& target) override;
-  void start_at(const std::vector<Index>& target) override;
+  void start_at(const std::vector<Index>& target) override {
+    hold_independent(target);
+    compute_blocks();
+  }
+  // Coefficients and costs at some units, and nothing about others: it is left without members.
+  template <class Look>
+  void look_at(const std::vector<Index>& target, Look&& look) {
+    hold_independent(target);
+    look();
+    start_at({});
+  }
   void refresh() override { start_at(std::vector<Index>(members_)); }
 
   void exclude(Index unit) override {
@@ -223,8 +233,11 @@ class GroupSquares final : public UnitEngine {
   }
   void compute_block(Index unit);
   std::vector<const double*> acquire_all(const std::vector<Index>& columns);
-  // Holds the columns of some units instead, with nothing computed for them.
+  // Holds the columns of some units instead, with nothing computed for them; the same with the
+  // factor of those that are independent.
   void hold(const std::vector<Index>& members);
+  void hold_independent(const std::vector<Index>& members);
+  void compute_blocks();
   GroupStand stand() const { return {bases_, factor_, columns_, gram_, blocks_, 1 + ridge_}; }
   void leave_out(const std::vector<Index>& leaving, bool lowering) const;
   bool well_conditioned() const;
@@ -501,7 +514,7 @@ inline void GroupSquares::hold(const std::vector<Index>& members) {
   gram_ = std::move(gram);
 }
 
-inline void GroupSquares::start_at(const std::vector<Index>& target) {
+inline void GroupSquares::hold_independent(const std::vector<Index>& target) {
   hold(target);
   const std::vector<Index> columns = std::move(columns_);
   const std::vector<const double*> gram = std::move(gram_);
@@ -528,8 +541,11 @@ inline void GroupSquares::start_at(const std::vector<Index>& target) {
   factor_.update();
   drift_ = 0;
   flips_ = 0;
-  ignores_outsiders_ = false;
   forget();
+}
+
+inline void GroupSquares::compute_blocks() {
+  ignores_outsiders_ = false;
   blocks_.reset(quadratic_.zy, 1 + ridge_);
   rows_.clear(columns_in());
   const Factor& factor = factor_;

@@ -126,7 +126,7 @@ class UnitFrontier {
     engine_.move_to(model.units);
     ++tried_;
     moves_.look(effort.swaps, effort.company, context);
-    if (swaps_) {
+    if (effort.swaps) {
       model.starts = moves_.best_steps(insertions_, insertions_ > 2 ? insertions_ / 2 : 0);
     }
     if (rules_.signs.empty()) {
@@ -261,10 +261,12 @@ class UnitFrontier {
       engine_.move_to(model.units);
       {
         Excursion excursion(engine_);
+        bool away = false;
         for (const UnitStep& start : model.starts) {
           // Walks set out from the table's own supports anyway.
           if (table_.has(start.energy)) continue;
-          excursion.come_back();
+          if (away) excursion.come_back();
+          away = true;
           any |= walk(start, context);
         }
       }

@@ -78,11 +78,9 @@ class GroupFrontier(Frontier):
         The columns of each, sorted.
     lambdas : ndarray
         The breakpoints of the lower convex hull of (price, energy), decreasing.
-    hull_models : list of GroupModel
-        The solutions between them. With ``penalty_factor`` they need not be the best of their
-        sizes.
     hull_sizes : ndarray of int
-        Their sizes.
+        The sizes of ``hull_models``, the solutions between them. With ``penalty_factor`` they need
+        not be the best of their sizes.
     group_names : list of str
         The names of all groups.
     feature_names : ndarray of str, or None
@@ -110,7 +108,12 @@ class GroupFrontier(Frontier):
         self.supports = [model.support for model in self._models]
         self.lambdas = self._price_hull.lambdas
         self.hull_sizes = np.array([model.size for model in self._price_hull.models])
-        self.hull_models = [self._describe(model) for model in self._price_hull.models]
+
+    @property
+    def hull_models(self) -> list[GroupModel]:
+        """The solutions between the breakpoints, by price."""
+        with self._lock:
+            return [self._describe(model) for model in self._price_hull.models]
 
     def _searching(self) -> GroupSearch:
         if self._search is None:

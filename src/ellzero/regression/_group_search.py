@@ -215,8 +215,7 @@ class GroupSearch:
         """Return the least squares of some units."""
         key = tuple(units.tolist())
         if key not in self._fitted:
-            self.engine.start_at(units)
-            found = self.engine.solution()
+            found = self.engine.solution_of(units)
             size = int(found.ranks.sum()) if self.units.by_columns else int(found.units.size)
             self._fitted[key] = UnitModel(
                 found.units,
