@@ -35,7 +35,7 @@ std::unique_ptr<Rows> make_rows(const Columns& columns, const Quadratic& quadrat
 
 // Appends the predictors of some rows.
 void predict(const Rows& rows, const std::vector<Index>& which, const Solution& model,
-                    std::vector<double>& out) {
+             std::vector<double>& out) {
   const std::size_t begin = out.size();
   out.resize(begin + which.size(), model.intercept);
   for (std::size_t s = 0; s < model.support.size(); ++s) {

@@ -175,8 +175,15 @@ class UnitFrontier {
     if (size < table_.least() || size >= table_.sizes()) return false;
     const bool better = table_.beats(energy, table_.best_energy(size)) ||
                         table_.below_hull(rules_.price_of(engine_.members()), energy);
-    if (!better || !signs_hold() || !caps_hold()) return false;
+    if (!better || !signs_hold() || !caps_hold() || !is_closed()) return false;
     return table_.offer(engine_.members(), energy, size);
+  }
+  // A unit that depends on others can't be inserted: what came with it may lack it.
+  bool is_closed() const {
+    if (!rules_.has_heredity()) return true;
+    std::vector<char> in(engine_.units(), 0);
+    for (const Index unit : engine_.members()) in[unit] = 1;
+    return rules_.is_closed(engine_.members(), in);
   }
   bool caps_hold() const {
     return std::all_of(rules_.caps.begin(), rules_.caps.end(), [&](const UnitRules::Cap& cap) {

@@ -82,6 +82,12 @@ struct UnitRules {
                   : std::any_of(own.begin(), own.end(), is_in);
   }
 
+  // Whether every member has the parents that it needs.
+  bool is_closed(const std::vector<Index>& members, const std::vector<char>& in) const {
+    return std::all_of(members.begin(), members.end(),
+                       [&](Index unit) { return enters_alone(unit, in); });
+  }
+
   bool needed_by(Index unit, Index other) const {
     const std::vector<Index>& of = parents[other];
     return std::find(of.begin(), of.end(), unit) != of.end();

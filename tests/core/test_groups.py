@@ -1,11 +1,22 @@
 """Least squares on groups of columns, and the frontier under rules, against every set fitted."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
-from reference.groups import all_models, best_at, best_of_each, fit, worth_having
+from hypothesis import given
+from hypothesis import strategies as st
+from reference.groups import (
+    all_models,
+    best_at,
+    best_of_each,
+    fit,
+    is_closed,
+    worth_having,
+)
 
 from ellzero import _core
-from ellzero._engine import make_design
+from ellzero._engine import make_design, make_engine
 
 
 def problem(seed, n=50, n_groups=12, widest=3, correlation=0.5):
@@ -242,7 +253,7 @@ def test_groups_of_one_find_what_single_columns_do():
     X, y, _ = problem(7, n=80, n_groups=30)
     p = X.shape[1]
     design = make_design(X, y, None, True, 1)
-    plain = _core.Frontier(_core.Engine(design, np.zeros(1), 1), None, True)
+    plain = _core.Frontier(make_engine(design, 0.0, 1), None, True)
     plain.grow(12, None)
     grouped = frontier_on(engine_on(X, y, [[j] for j in range(p)]), 12)
     np.testing.assert_allclose(
@@ -274,3 +285,66 @@ def test_a_group_of_five_hundred_columns():
     Z, t = X - X.mean(0), y - y.mean()
     energy = fit(Z, t, list(range(501)))[1]
     assert models[2].energy == pytest.approx(energy, rel=1e-8)
+
+
+class StopNow(Exception):
+    """Raised in the middle of the work."""
+
+
+def test_an_interrupted_search_goes_on_to_the_same_end():
+    X, y, groups = problem(21, n=80, n_groups=30, widest=4)
+    whole = frontier_on(engine_on(X, y, groups), 10).models()
+    calls = []
+
+    def stop_now_and_then(size):
+        calls.append(size)
+        if len(calls) % 7 == 0:
+            raise StopNow
+
+    engine = engine_on(X, y, groups)
+    frontier = frontier_on(engine, 0)
+    for _ in range(100):
+        with suppress(StopNow):
+            frontier.grow(10, stop_now_and_then)
+            break
+    assert len(calls) > 14
+    models = frontier.models()
+    assert [model.units.tolist() for model in models] == [model.units.tolist() for model in whole]
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_rules_are_never_broken(seed):
+    """On small integers, so that columns depend on each other and energies tie."""
+    rng = np.random.default_rng(seed)
+    n, n_groups = int(rng.integers(4, 30)), int(rng.integers(2, 9))
+    widths = rng.integers(1, 4, n_groups)
+    X = rng.integers(-1, 2, size=(n, widths.sum())).astype(float)
+    y = rng.integers(-3, 4, size=n).astype(float)
+    labels = np.repeat(np.arange(n_groups), widths)
+    groups = [np.flatnonzero(labels == unit).tolist() for unit in range(n_groups)]
+    parents = [
+        sorted(set(rng.integers(0, unit, 2).tolist())) if unit > 2 else []
+        for unit in range(n_groups)
+    ]
+    strong = bool(rng.integers(2))
+    signs = rng.choice([-1, 0, 0, 1], labels.size)
+    caps = [(rng.choice(n_groups, 2, replace=False).tolist(), 1)]
+    frontier = frontier_on(
+        engine_on(X, y, groups),
+        n_groups,
+        parents=parents,
+        strong=strong,
+        signs=signs.tolist(),
+        caps=caps,
+        price=rng.choice([0.5, 1.0, 2.0], n_groups).tolist(),
+    )
+    Z, t = X - X.mean(0), y - y.mean()
+    for model in [*frontier.models(), *frontier.hull()]:
+        units = model.units.tolist()
+        assert is_closed(units, parents, strong)
+        assert len(set(caps[0][0]) & set(units)) <= 1
+        columns = [j for unit in units for j in groups[unit]]
+        rank, energy, coef = fit(Z, t, columns)
+        assert model.energy == pytest.approx(energy, rel=1e-7, abs=1e-9 * (1 + t @ t))
+        if rank == len(columns):  # else the coefficients are not unique
+            assert (signs * coef > -1e-9).all()
