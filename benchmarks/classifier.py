@@ -175,9 +175,7 @@ def timed(function, *arguments, **options):
 
 def compare(seeds=range(1000, 1005)):
     print("Sizes 1 to 20 against the best of the peers; times of theirs over ours\n")
-    print(
-        "| problem | as good, % | better, % | L0Learn CD | CDPSI | abess, path | FasterRisk |"
-    )
+    print("| problem | as good, % | better, % | L0Learn CD | CDPSI | abess, path | FasterRisk |")
     print("|---|---|---|---|---|---|---|")
     for name, tables in problems(seeds):
         as_good, better, seconds = [], [], np.zeros(5)

@@ -43,7 +43,7 @@ def weigh_classes(
                 f"{', '.join(map(repr, classes.tolist()))}."
             )
         given = [class_weight.get(label, 1.0) for label in classes.tolist()]
-        if not all(isinstance(value, Real) and 0 <= value < math.inf for value in given):
+        if not all(isinstance(value, Real) and 0 <= float(value) < math.inf for value in given):
             raise ValueError("class_weight must hold finite numbers from 0.")
         factors = np.array(given, dtype=np.float64)
     weighed = np.ascontiguousarray(rows * factors[y.astype(np.intp)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -20,8 +21,10 @@ from ellzero.regression._losses import Loss
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["L0PoissonRegressor", "PoissonSelection", "log_exposure"]
+__all__ = ["OVERDISPERSED", "L0PoissonRegressor", "PoissonSelection", "dispersion", "log_exposure"]
 
+# Counts that vary so many times as much as their means are not Poisson's.
+OVERDISPERSED = 2.0
 # The exponential of more is no number that anything could be counted to.
 _LARGEST = 700.0
 
@@ -37,6 +40,19 @@ def log_exposure(exposure: Any, y: NDArray[np.float64]) -> NDArray[np.float64] |
     if not (exposure > 0).all():
         raise ValueError("exposure must be positive in every row.")
     return np.ascontiguousarray(np.log(exposure))
+
+
+def dispersion(
+    y: NDArray[np.float64], mean: NDArray[np.float64], weight: NDArray[np.float64] | None, size: int
+) -> float:
+    """Return how many times as much counts vary around a model of some size as its means say.
+
+    Pearson's statistic over the degrees of freedom; NaN where none are left.
+    """
+    weight = np.ones_like(y) if weight is None else weight
+    left = float(weight.sum()) - size - 1
+    squares = (y - mean) ** 2 / np.maximum(mean, np.finfo(float).tiny)
+    return float(weight @ squares) / left if left > 0 else math.nan
 
 
 class PoissonSelection(RegressorMixin, FittedLikelihood):  # type: ignore[misc]
@@ -64,6 +80,18 @@ class PoissonSelection(RegressorMixin, FittedLikelihood):  # type: ignore[misc]
         log_mean = self._predictor(X)
         offset = log_exposure(exposure, log_mean)
         return np.exp(np.minimum(log_mean if offset is None else log_mean + offset, _LARGEST))
+
+    def _note_dispersion(
+        self,
+        X: Any,
+        y: NDArray[np.float64],
+        weight: NDArray[np.float64] | None,
+        offset: NDArray[np.float64] | None,
+    ) -> None:
+        coefficients = self.coef_[self.support_]
+        eta = np.asarray(X[:, self.support_] @ coefficients + self.intercept_, dtype=np.float64)
+        mean = self._loss.mean(eta if offset is None else eta + offset)
+        self.dispersion_ = dispersion(y, mean, weight, len(self.support_))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, exposure: Any = None) -> float:
         """Return D2, the share of the deviance that is explained.
@@ -159,6 +187,9 @@ class L0PoissonRegressor(PoissonSelection):
         Intercept, a log of the mean.
     support_ : ndarray of int
         Sorted indices of the columns in the model.
+    dispersion_ : float
+        How many times as much counts vary around the model as its means say: about 1 if they are
+        Poisson's. Above 2 a choice by a criterion is warned of.
     lam_, ridge_, objective_, deviance_, null_deviance_, n_iter_, certificate_ :
         As of :class:`ellzero.L0Classifier`.
     n_features_in_ : int
@@ -238,5 +269,14 @@ class L0PoissonRegressor(PoissonSelection):
             The fitted estimator.
         """
         X, y, sample_weight = check_fit_input(self, X, y, sample_weight)
-        self._fit(X, y, sample_weight, log_exposure(exposure, y))
+        offset = log_exposure(exposure, y)
+        self._fit(X, y, sample_weight, offset)
+        self._note_dispersion(X, y, sample_weight, offset)
+        if isinstance(self.lam, str) and self.size is None and self.dispersion_ > OVERDISPERSED:
+            warnings.warn(
+                f"L0PoissonRegressor: counts vary {self.dispersion_:.1f} times as much around the "
+                f"model as it says, which {self.lam} takes for evidence: it keeps too many "
+                "variables. Choose by L0PoissonRegressorCV, or give size.",
+                stacklevel=2,
+            )
         return self

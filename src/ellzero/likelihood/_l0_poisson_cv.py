@@ -60,6 +60,8 @@ class L0PoissonRegressorCV(PoissonSelection, CrossValidatedLikelihood):
         Intercept, a log of the mean.
     support_ : ndarray of int
         Sorted indices of the columns in the model.
+    dispersion_ : float
+        As of :class:`ellzero.L0PoissonRegressor`.
     frontier_, cv_results_, n_repeats_, objective_, deviance_, null_deviance_, max_size_ :
         As of :class:`ellzero.L0ClassifierCV`; errors are mean deviances.
     certificate_ : Certificate
@@ -154,4 +156,5 @@ class L0PoissonRegressorCV(PoissonSelection, CrossValidatedLikelihood):
         X, y, sample_weight = check_fit_input(self, X, y, sample_weight)
         offset = log_exposure(exposure, y)
         self._fit_by_folds(X, y, sample_weight, groups, poisson_deviance, offset=offset)
+        self._note_dispersion(X, y, sample_weight, offset)
         return self

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero._messages import Argument, Message
+from ellzero.likelihood._l0_poisson import OVERDISPERSED, dispersion
 from ellzero.regression import Frontier, FrontierModel
+from ellzero.regression._criteria import CRITERIA
 from ellzero.selection._entanglement import (
     Statistics,
     WayOut,
@@ -19,7 +21,7 @@ from ellzero.selection._entanglement import (
 from ellzero.selection._rules import Score
 from ellzero.tables._errors import listed
 
-__all__ = ["caution_entanglement", "caution_leakage"]
+__all__ = ["caution_dispersion", "caution_entanglement", "caution_leakage"]
 
 # A target that is predicted better than this is rather made of its predictors.
 _TOO_GOOD = 0.999
@@ -57,6 +59,29 @@ def caution_leakage(
             "the target made of it, or known before it? If so, leave such columns out with ",
             Argument("drop"),
             ".",
+        )
+    ]
+
+
+def caution_dispersion(
+    y: NDArray[np.float64],
+    fitted: NDArray[np.float64],
+    weights: NDArray[np.float64] | None,
+    size: int,
+    criterion: str,
+) -> list[str]:
+    """Say by how much counts vary more than a Poisson model says, if they do."""
+    ratio = dispersion(y, fitted, weights, size)
+    if not ratio > OVERDISPERSED:
+        return []
+    words = f"The counts vary {ratio:.1f} times as much around the model as a Poisson model says"
+    if criterion not in CRITERIA:
+        return [f"{words}: prices in log-likelihood mean that much less."]
+    return [
+        Message(
+            f"{words}, which {criterion.upper()} takes for evidence: it keeps too many variables. ",
+            Argument("criterion", "1se"),
+            " goes by rows held out instead.",
         )
     ]
 

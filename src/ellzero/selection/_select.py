@@ -13,7 +13,12 @@ from numpy.typing import NDArray
 from ellzero._certificate import Certificate
 from ellzero.regression import Frontier, FrontierModel
 from ellzero.regression._cv_curve import Curve
-from ellzero.selection._cautions import caution_entanglement, caution_leakage
+from ellzero.regression._losses import Loss
+from ellzero.selection._cautions import (
+    caution_dispersion,
+    caution_entanglement,
+    caution_leakage,
+)
 from ellzero.selection._choose import choose
 from ellzero.selection._feature_matrix import make_feature_matrix
 from ellzero.selection._intervals import Distances, make_distances
@@ -177,6 +182,9 @@ def select(
     )
     used = matrix.X[:, model.support]
     fitted = data.loss.mean(used @ model.coef[model.support] + model.intercept)
+    if data.loss is Loss.POISSON:
+        by = settings.criterion if settings.size is None and settings.lam is None else ""
+        cautions = [*caution_dispersion(y, fitted, weights, model.size, by), *cautions]
     held_out = None
     if data.held_out is not None:
         table, truth, its_weights = data.held_out

@@ -138,8 +138,7 @@ def caution_target(name: str, target: Target) -> list[str]:
     if target.loss is Loss.POISSON:
         return [
             f"The target {name!r} is taken for a count: the logarithm of its mean is modelled, by "
-            "Poisson regression. Where counts vary more than their mean, too many variables are "
-            "kept."
+            "Poisson regression."
         ]
     values = np.unique(target.y)
     if len(values) == 2:
