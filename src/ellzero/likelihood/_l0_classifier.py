@@ -85,9 +85,9 @@ class LogisticSelection(SelectingClassifier, FittedLikelihood):
         >>> print(table.round(3))  # doctest: +NORMALIZE_WHITESPACE
                               coefficient  odds_ratio  removal_cost
         variable
-        worst area                 -0.012       0.988        67.926
-        worst concave points      -53.665       0.000        30.364
-        worst texture              -0.255       0.775        18.989
+        worst area                 -0.012       0.989        54.614
+        worst concave points      -53.720       0.000        41.461
+        worst texture              -0.273       0.761        18.989
         """
         return self._summarise()
 
