@@ -253,9 +253,8 @@ def check_classifier_input(
         )
     estimator.classes_, codes = np.unique(y, return_inverse=True)
     if len(estimator.classes_) < 2:
-        raise ValueError(
-            f"y must hold two classes, but all rows are of one class, {estimator.classes_[0]!r}."
-        )
+        only = estimator.classes_.tolist()[0]
+        raise ValueError(f"y must hold two classes, but all rows are of one class, {only!r}.")
     return X, codes.reshape(-1).astype(np.float64), _check_weight(X, sample_weight)
 
 
