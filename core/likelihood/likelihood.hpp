@@ -177,6 +177,10 @@ class Likelihood final : public Engine {
   void ignore_outsiders() override { model_->ignore_outsiders(); }
   // One in forty was seen to find anything, and one in three of the others.
   bool walks_down() const override { return false; }
+  void hurry(bool hurries) override {
+    if (hurries_ && !hurries) looked_ = inserted_ = false;
+    hurries_ = hurries;
+  }
   void explore() override { explores_ = true; }
   void prepare(const std::vector<Index>& columns) override { model_->prepare(columns); }
   void expect_gains_above(double gain) override {
@@ -357,7 +361,7 @@ class Likelihood final : public Engine {
   mutable Point point_there_, next_;    // room to work in
   // Known once they have been asked for:
   mutable bool looked_ = false, inserted_ = false;
-  bool explores_ = false;
+  bool explores_ = false, hurries_ = false;
   mutable double omega_ = 0;
   double null_omega_ = 0;
   // Of columns under the curvature at some fit, by its mean; and those for where it stands, or null
@@ -422,7 +426,7 @@ inline void Likelihood::look() const {
   const std::vector<Index> sorted = changed({}, {});
   const FitMemory::Entry* known = memory_.find(sorted);
   std::shared_ptr<const std::vector<double>> descents = known ? known->descents : nullptr;
-  if (!descents && explores_) {
+  if (!descents && (explores_ || (hurries_ && omega_ > 0))) {
     descents = glance();
   } else if (!descents) {
     auto made = std::make_shared<std::vector<double>>(units());

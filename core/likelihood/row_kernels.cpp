@@ -1,6 +1,7 @@
 #include "likelihood/row_kernels.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "base/vector_math.hpp"
@@ -9,32 +10,38 @@ namespace ellzero {
 
 namespace {
 
-// Loops that a compiler can compute several rows of at once; `loss` is without weights.
+// Each loop is so simple that a compiler computes several rows of it at once; `loss` is without
+// weights. At most kTileRows rows.
 ELLZERO_MULTIVERSION
-void logistic_rows(const double* eta, const double* y, const double* weight, Index rows,
-                   double* loss, double* residual, double* curvature) {
+void logistic_rows(const double* __restrict eta, const double* __restrict y,
+                   const double* __restrict weight, Index rows, double* __restrict loss,
+                   double* __restrict residual, double* __restrict curvature) {
+  double u[kTileRows];  // e^-|eta|
+  for (Index r = 0; r < rows; ++r) u[r] = fast_exp(-std::fabs(eta[r]));
+  for (Index r = 0; r < rows; ++r) loss[r] = fast_log(1 + u[r]);
   for (Index r = 0; r < rows; ++r) {
-    const double x = eta[r];
-    const double u = fast_exp(x > 0 ? -x : x);  // e^-|eta|
-    const double larger = 1 / (1 + u), smaller = u * larger;
-    const double p = x > 0 ? larger : smaller, q = x > 0 ? smaller : larger;
-    residual[r] = weight[r] * (y[r] * q - (1 - y[r]) * p);
+    const double larger = 1 / (1 + u[r]), smaller = u[r] * larger;
+    const bool up = eta[r] > 0;
+    const double p = up ? larger : smaller, q = up ? smaller : larger;
+    const double other = 1 - y[r];
+    residual[r] = weight[r] * (y[r] * q - other * p);
     curvature[r] = weight[r] * (larger * smaller);
     // max(eta, 0) - y eta, of which one part is zero where y is 0 or 1
-    const double linear = x > 0 ? (1 - y[r]) * x : -y[r] * x;
-    loss[r] = linear + fast_log(1 + u);
+    loss[r] += (up ? other : -y[r]) * eta[r];
   }
 }
 
 ELLZERO_MULTIVERSION
-void poisson_rows(const double* eta, const double* y, const double* weight, Index rows,
-                  double* loss, double* residual, double* curvature) {
+void poisson_rows(const double* __restrict eta, const double* __restrict y,
+                  const double* __restrict weight, Index rows, double* __restrict loss,
+                  double* __restrict residual, double* __restrict curvature) {
   constexpr double kLargest = 300;  // beyond that a step is taken back anyway
+  double mu[kTileRows];
+  for (Index r = 0; r < rows; ++r) mu[r] = fast_exp(eta[r] < kLargest ? eta[r] : kLargest);
   for (Index r = 0; r < rows; ++r) {
-    const double mu = fast_exp(eta[r] < kLargest ? eta[r] : kLargest);
-    residual[r] = weight[r] * (y[r] - mu);
-    curvature[r] = weight[r] * mu;
-    loss[r] = mu - y[r] * eta[r];
+    residual[r] = weight[r] * (y[r] - mu[r]);
+    curvature[r] = weight[r] * mu[r];
+    loss[r] = mu[r] - y[r] * eta[r];
   }
 }
 
