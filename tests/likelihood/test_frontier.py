@@ -131,7 +131,7 @@ def test_criteria(loss, options):
         assert case.frontier.at(criterion=name).size == case.frontier.sizes[np.argmin(expected)]
     nothing = case.refit(()).nll
     explained = [1 - case.refit(support).nll / nothing for support in case.frontier.supports]
-    # The energy is at its minimum, and the likelihood alone is not: it shows how far the fit is off.
+    # The energy is at its minimum; the likelihood alone is not, and shows how far the fit is off.
     np.testing.assert_allclose(table["d2"], explained, atol=1e-6)
 
 

@@ -134,3 +134,24 @@ def criterion(name, value, k, n, p, m, f=0):
     r = (k + 2) / (m - k - 2)
     price = chosen * math.log(n) + 2 * math.log(math.comb(choices, min(chosen, choices // 2)))
     return 2 * value + charge + (1 + 2 * r**3) * price
+
+
+def fold_errors(loss, X, y, split, lams, score, *, weights=None, offset=None, ridge=0.0, forced=()):
+    """Return the size and the test error of the best subset of a fold at every lam of all rows.
+
+    The price is that of all rows per unit of weight. ``score`` takes predictors, responses and
+    weights of the test rows.
+    """
+    w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=float)
+    train, test = split
+    inside = np.where(np.isin(np.arange(len(y)), train), w, 0.0)
+    Z = standardise(X, inside)
+    how = {"ridge": ridge, "weights": inside, "offset": offset}
+    energies = all_energies(loss, Z, y, forced, **how)
+    share = inside.sum() / w.sum()
+    out = []
+    for lam in lams:
+        best = min(energies, key=lambda support: energies[support] + lam * share * len(support))
+        eta = refit(loss, Z, y, best, **how).eta
+        out.append((len(best), score(eta[test], y[test], w[test])))
+    return out

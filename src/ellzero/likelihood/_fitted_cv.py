@@ -29,6 +29,7 @@ from ellzero.regression._frontier import Frontier
 from ellzero.regression._l0_cv import count_repeats
 from ellzero.regression._losses import Loss, default_ridge
 from ellzero.regression._problem import check_ridges, largest_size
+from ellzero.regression._separation import warn_where_it_stands
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -113,6 +114,7 @@ class CrossValidatedLikelihood(FittedLikelihood):
                 ConvergenceWarning,
                 stacklevel=3,
             )
+        warn_where_it_stands(problem, 4)
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the cross-validated error against ``lam``, both rules marked.

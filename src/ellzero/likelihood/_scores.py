@@ -15,14 +15,22 @@ _Floats = NDArray[np.float64]
 Score = Callable[[_Floats, _Floats, _Floats], _Floats]
 
 
+def _counted(eta: _Floats, y: _Floats, weight: _Floats) -> tuple[_Floats, _Floats, _Floats]:
+    """Leave out rows without weight, of which nothing has been checked."""
+    rows = weight > 0
+    return eta[:, rows], y[rows], weight[rows]
+
+
 def log_loss(eta: _Floats, y: _Floats, weight: _Floats) -> _Floats:
     """Return the mean negative log-likelihood of zeros and ones."""
+    eta, y, weight = _counted(eta, y, weight)
     losses = np.logaddexp(0.0, eta) - y * eta
     return np.asarray(losses @ weight / weight.sum())
 
 
 def brier(eta: _Floats, y: _Floats, weight: _Floats) -> _Floats:
     """Return the mean squared distance of probabilities from zeros and ones."""
+    eta, y, weight = _counted(eta, y, weight)
     return np.asarray((expit(eta) - y) ** 2 @ weight / weight.sum())
 
 
@@ -51,6 +59,7 @@ CLASSIFIER_SCORES: dict[str, Score] = {
 
 def poisson_deviance(eta: _Floats, y: _Floats, weight: _Floats) -> _Floats:
     """Return the mean deviance of counts."""
+    eta, y, weight = _counted(eta, y, weight)
     with np.errstate(over="ignore"):
         losses = 2 * (np.exp(eta) - y * eta + xlogy(y, y) - y)
     return np.asarray(losses @ weight / weight.sum())
