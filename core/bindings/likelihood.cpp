@@ -155,13 +155,7 @@ void bind_likelihood(nb::module_& m) {
                    [](const LikelihoodEngine& e) { return e.likelihood_->null_energy(); })
       .def_prop_ro("largest_error",
                    [](const LikelihoodEngine& e) { return e.likelihood_->largest_error(); })
-      .def_prop_ro("largest_predictor", [](const LikelihoodEngine& e) {
-        double largest = 0;
-        for (const double each : e.likelihood_->predictors()) {
-          largest = std::max(largest, std::fabs(each));
-        }
-        return largest;
-      });
+      .def_prop_ro("farthest", [](const LikelihoodEngine& e) { return e.likelihood_->farthest(); });
   nb::class_<LikelihoodFolds>(m, "LikelihoodFolds")
       .def(nb::init<const nb::list&, const nb::list&, const nb::list&, bool, double,
                     const Vector<Index>&, int, int>(),

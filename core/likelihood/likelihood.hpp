@@ -45,6 +45,7 @@ class Likelihood final : public Engine {
     model_ = std::make_unique<LeastSquares>(rows.quadratic(),
                                             GramUser(rows.quadratic().cache(), context),
                                             std::vector<double>{ridge / omega});
+    remember({}, {}, {energy(), true, 0, point_.b}, true);
   }
 
   Index units() const override { return model_->units(); }
@@ -56,10 +57,19 @@ class Likelihood final : public Engine {
   double rounding() const override { return kRounding * null_energy_; }
   // The energy without any unit.
   double null_energy() const { return null_energy_; }
-  // Linear predictors of all rows, whatever their weight.
-  const std::vector<double>& predictors() const { return point_.eta; }
+  // By how much a predictor differs most from that without units, of rows that have a weight.
+  double farthest() const {
+    double largest = 0;
+    for (Index r = 0; r < rows_.rows(); ++r) {
+      if (!(newton_.weights()[r] > 0)) continue;
+      const double before = null_intercept_ + (rows_.offset() ? rows_.offset()[r] : 0);
+      largest = std::max(largest, std::fabs(point_.eta[r] - before));
+    }
+    return largest;
+  }
   double intercept() const { return rows_.ones() ? point_.b[0] : 0; }
-  // The largest standard error of a coefficient, for columns of unit norm.
+  // The largest standard error of a coefficient, for columns of unit norm, as many times what it
+  // would be with the mean curvature without units in every row.
   double largest_error() const {
     Square room, inverse;
     invert_factored(factor_, room, inverse);
@@ -67,7 +77,7 @@ class Likelihood final : public Engine {
     for (Index at = first(); at < basis_.size(); ++at) {
       largest = std::max(largest, inverse.row(at)[at]);
     }
-    return std::sqrt(largest);
+    return std::sqrt(largest * null_omega_);
   }
 
   void insertion_gains(double* gain) const override {
@@ -76,7 +86,9 @@ class Likelihood final : public Engine {
     for (Index i = 0; i < units(); ++i) gain[i] *= omega_;
     const Insertion best = best_insertion();
     if (best.unit < 0) return;
-    for (Index i = 0; i < units(); ++i) gain[i] = std::min(gain[i], best.gain);
+    // What has not been refitted is less, if only just: the first of equals would be taken.
+    const double less = std::nextafter(best.gain, -1.0);
+    for (Index i = 0; i < units(); ++i) gain[i] = std::min(gain[i], less);
     gain[best.unit] = best.gain;
   }
   Insertion best_insertion() const override;

@@ -3,7 +3,16 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
-from fuzz import copies, interruptions, posteriors, processes, proofs, segments, subsets
+from fuzz import (
+    copies,
+    interruptions,
+    likelihoods,
+    posteriors,
+    processes,
+    proofs,
+    segments,
+    subsets,
+)
 
 
 class Family(NamedTuple):
@@ -16,6 +25,7 @@ FAMILIES = {
     "frontier": Family(subsets.check_frontier, 10, 60),
     "regressor": Family(subsets.check_regressor, 10, 60),
     "folds": Family(subsets.check_cross_validation, 4, 30),
+    "likelihood": Family(likelihoods.check_likelihood, 6, 25),
     "proofs": Family(proofs.check_proof, 10, 40),
     "enumeration": Family(posteriors.check_enumeration, 6, 25),
     "sampling": Family(posteriors.check_sampling, 1, 2),

@@ -17,6 +17,8 @@ _Floats = NDArray[np.float64]
 # mean to one above, odds may well change by a factor of e^20. Where data say anything, this says
 # next to nothing; where classes are separated, it keeps coefficients finite.
 _SLAB = 10.0
+# Exponentials of predictors are cut somewhat beyond.
+_LARGEST_COUNT = 1e120
 
 
 class Loss(Enum):
@@ -71,6 +73,8 @@ def check_response(loss: Loss, y: _Floats, weight: _Floats | None) -> None:
             raise ValueError(f"y must not be negative for the Poisson loss; got {counted.min():g}.")
         if not counted.max() > 0:
             raise ValueError("y must not be zero in every row.")
+        if counted.max() > _LARGEST_COUNT:
+            raise ValueError("y is too large for the Poisson loss; rescale it.")
 
 
 def default_ridge(loss: Loss, n: float) -> float:

@@ -14,9 +14,11 @@ from ellzero.regression._problem import Problem
 
 __all__ = ["is_separated", "warn_of_separation", "warn_where_it_stands"]
 
-# Where a fit runs off, some row has a log-odds beyond this, and the likelihood is so flat that the
-# standard error of a coefficient, in log-odds per standard deviation of its column, is beyond that.
-_FAR, _FLAT = 12.0, 100.0
+# Where a fit runs off, some row's log-odds differ from those without variables by more than this,
+# and the likelihood is so flat that a coefficient's standard error, per standard deviation of its
+# column, is more than so many times what one row would give it without variables. Both are
+# relative: rates in other units are not separated by that.
+_FAR, _FLAT = 12.0, 50.0
 
 
 def is_separated(problem: Problem) -> bool:
@@ -25,7 +27,7 @@ def is_separated(problem: Problem) -> bool:
     if not isinstance(engine, _core.Likelihood) or problem.ridge or not engine.members.size:
         return False
     flat = engine.largest_error > _FLAT * np.sqrt(problem.design.weight)
-    return bool(flat and engine.largest_predictor > _FAR)
+    return bool(flat and engine.farthest > _FAR)
 
 
 def warn_where_it_stands(problem: Problem, stacklevel: int) -> None:
