@@ -74,7 +74,9 @@ def test_slopes_of_the_energy_by_finite_differences(loss, rng):
 
     def slope(**changes):
         values = [
-            energy_at(members, loss, X, y, prepared=w, **{**how, **dict(zip(changes, each))})
+            energy_at(
+                members, loss, X, y, prepared=w, **{**how, **dict(zip(changes, each, strict=True))}
+            )
             for each in zip(*changes.values(), strict=True)
         ]
         return (values[1] - values[0]) / (2 * step)
@@ -103,8 +105,8 @@ def test_a_promise_once_taken_is_kept(loss, ridge):
             best, before = int(gains.argmax()), engine.energy
             assert (gains[engine.members] < 0).all()
             assert engine.insert(best)
-            scale = max(before - engine.energy, 1e-3)
-            assert before - engine.energy == pytest.approx(gains[best], abs=1e-6 * scale + 1e-6)
+            # A trial ends when less than this share of what it has changed is left.
+            assert before - engine.energy == pytest.approx(gains[best], rel=1e-5, abs=1e-8)
         for _ in range(5):
             costs, before, members = engine.removal_costs(), engine.energy, engine.members
             cheapest = int(costs.argmin())

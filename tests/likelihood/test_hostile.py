@@ -179,7 +179,7 @@ class TestResponses:
     def test_counts_beyond_what_can_be_computed(self, factor):
         X, y = draw("poisson", 53)
         for estimator in (L0PoissonRegressor(), L0PoissonRegressorCV()):
-            with pytest.raises(ValueError, match="^y.* too (large|small)"):
+            with pytest.raises(ValueError, match=r"^y.* too (large|small)"):
                 estimator.fit(X, factor * y)
 
     def test_counts_of_all_sizes_at_once(self):
