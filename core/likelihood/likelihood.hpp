@@ -37,6 +37,7 @@ class Likelihood final : public Engine {
         memory_(rows.columns()) {
     basis_ = empty_basis();
     point_.b = start();
+    newton_.evaluate(basis_, point_);
     newton_.minimise(basis_, point_, 1e-14, hessian_, factor_, next_);
     null_intercept_ = intercept();
     null_energy_ = energy();
@@ -261,6 +262,7 @@ class Likelihood final : public Engine {
   struct Leap {
     Basis basis;
     std::vector<double> b;
+    std::vector<double> from;  // those at the fit, where they are of that support too, or empty
     Square hessian, factor;
     bool sound = false;
   };
@@ -423,12 +425,13 @@ inline bool Likelihood::fit_from(const Start& start) {
   }
   looked_ = inserted_ = false;
   removals_.clear();
-  if (!newton_.minimise(basis_, point_, 0.01 * rounding(), hessian_, factor_, next_)) return false;
-  if (!(energy() <= null_energy_ + rounding())) {  // the start was beyond what can be computed
+  newton_.evaluate(basis_, point_);
+  if (!(energy() <= null_energy_)) {  // it is better to start from nothing
     point_.b.assign(basis_.size(), 0.0);
     if (first()) point_.b[0] = null_intercept_;
-    newton_.minimise(basis_, point_, 0.01 * rounding(), hessian_, factor_, next_);
+    newton_.evaluate(basis_, point_);
   }
+  if (!newton_.minimise(basis_, point_, 0.01 * rounding(), hessian_, factor_, next_)) return false;
   remember({}, {}, {energy(), true, 0, point_.b}, true);
   return true;
 }
@@ -691,6 +694,10 @@ inline Likelihood::Leap Likelihood::leap(const std::vector<Index>& entering,
   if (!out.sound) return out;
   solve_factored(out.factor, down.data(), out.b.data());
   for (Index s = 0; s < stay; ++s) out.b[s] += point_.b[kept[s]];
+  if (leaving.empty()) {
+    out.from = point_.b;
+    out.from.resize(stay + added, 0.0);
+  }
   // Where the curvature is gone the quadratic may have its minimum anywhere.
   for (const double b : out.b) out.sound = out.sound && std::fabs(b) < kAbsurd;
   return out;
@@ -720,6 +727,11 @@ inline Likelihood::Trial Likelihood::approach(Leap& there, double bar, Point& po
   Trial trial;
   point.b = there.b;
   newton_.evaluate(there.basis, point);
+  if (!(point.energy() <= energy()) &&
+      !there.from.empty()) {  // too far: some part of the way will do
+    point.b = there.from;
+    newton_.evaluate(there.basis, point);
+  }
   double before = kInfinity, curvature = sum_of(point_.curvature);
   bool stiff = false;
   std::vector<double> down, step(there.basis.size());

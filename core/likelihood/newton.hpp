@@ -91,13 +91,12 @@ class Newton {
     for (Index s = 0; s < basis.size(); ++s) out.row(s)[s] += basis.ridge[s];
   }
 
-  // Goes from point.b to the minimum: until a step promises less than `tolerance`. Leaves the
-  // second derivatives there in `hessian`, and their factor in `factor`; false where columns depend
-  // on each other, whatever the curvature of the rows. `next` is room to work in.
+  // Goes from a point, evaluated, to the minimum: until a step promises less than `tolerance`.
+  // Leaves the second derivatives there in `hessian`, and their factor in `factor`; false where
+  // columns depend on each other, whatever the curvature of the rows. `next` is room to work in.
   bool minimise(const Basis& basis, Point& point, double tolerance, Square& hessian_there,
                 Square& factor, Point& next) const {
     std::vector<double> down, step;
-    evaluate(basis, point);
     bool sound = false;  // whether the columns are known not to depend on each other
     for (int round = 0;; ++round) {
       descent(basis, point, down);

@@ -190,3 +190,21 @@ def test_excluded_columns_are_not_promised(loss):
     assert engine.insertion_gains().argmax() != best
     engine.allow(best)
     assert engine.insertion_gains().argmax() == best
+
+
+@pytest.mark.parametrize("level", [1.0, 33.0, 1e3, 1e9])
+def test_large_counts_without_an_intercept_are_fitted_by_every_way(level):
+    """Where nothing is fitted yet, a step by the curvature there goes much too far."""
+    rng = np.random.default_rng(68)
+    X = 1 + 0.1 * rng.normal(size=(40, 3))
+    y = level * rng.poisson(2.0, 40)
+    for members in ([0], [0, 1], [2, 1, 0]):
+        fit = refit("poisson", standardise(X, None, False), y, members, ridge=0.01, intercept=False)
+        moved, started = (engine_on("poisson", X, y, ridge=0.01, intercept=False) for _ in "ab")
+        moved.move_to(np.array(members))
+        stand(started, members)
+        one_by_one = engine_on("poisson", X, y, ridge=0.01, intercept=False)
+        for j in members:
+            assert one_by_one.insert(j)
+        for engine in (moved, started, one_by_one):
+            assert engine.energy == pytest.approx(fit.energy, abs=engine.rounding)

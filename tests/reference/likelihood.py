@@ -70,8 +70,9 @@ def refit(loss, Z, y, support, *, ridge=0.0, weights=None, offset=None, intercep
         return value if np.isfinite(value) else math.inf
 
     energy = energy_of(b)
+    rows = w > 0  # the others may be anywhere
     for _ in range(200):
-        eta = offset + A @ b
+        eta = np.where(rows, offset + A @ b, 0.0)
         mean = expit(eta) if loss == "logistic" else np.exp(eta)
         curvature = w * (expit(eta) * expit(-eta) if loss == "logistic" else mean)
         slope = A.T @ (w * (y - mean)) - tau * b
