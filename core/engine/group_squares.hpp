@@ -17,6 +17,7 @@
 #include "engine/factor.hpp"
 #include "engine/group_costs.hpp"
 #include "engine/group_swaps.hpp"
+#include "engine/held_columns.hpp"
 #include "engine/joint_gains.hpp"
 #include "engine/refine.hpp"
 #include "engine/unit_engine.hpp"
@@ -33,6 +34,7 @@ class GroupSquares final : public UnitEngine {
         bases_(quadratic.bases()),
         cache_(cache),
         ridge_(ridge),
+        held_(quadratic, cache, 1 + ridge),
         place_(bases_.units.size(), Place::out),
         blocks_(bases_),
         swaps_(bases_),
@@ -41,22 +43,19 @@ class GroupSquares final : public UnitEngine {
   }
   GroupSquares(const GroupSquares&) = delete;
   GroupSquares& operator=(const GroupSquares&) = delete;
-  ~GroupSquares() override {
-    for (const Index j : columns_) cache_.release(j);
-  }
 
   Index units() const override { return static_cast<Index>(bases_.units.size()); }
   Index size() const override { return static_cast<Index>(members_.size()); }
   const std::vector<Index>& members() const override { return members_; }
   bool contains(Index unit) const override { return place_[unit] == Place::in; }
   double energy() const override {
-    return std::max(0.0, 0.5 * (quadratic_.yy - factor_.explained()));
+    return std::max(0.0, 0.5 * (quadratic_.yy - held_.factor().explained()));
   }
-  double loss() const override { return energy() - ridge_energy(factor_.beta()); }
+  double loss() const override { return energy() - ridge_energy(held_.factor().beta()); }
   double rounding() const override { return Scores::kRounding * 0.5 * quadratic_.yy; }
-  Index columns_in() const override { return static_cast<Index>(columns_.size()); }
+  Index columns_in() const override { return held_.size(); }
   Index columns_of(Index position) const override {
-    return static_cast<Index>(places_of({members_[position]}).size());
+    return static_cast<Index>(held_.places_of({members_[position]}).size());
   }
 
   const Outlook& outlook() const override {
@@ -82,7 +81,7 @@ class GroupSquares final : public UnitEngine {
     return joint_(stand(), units, nullptr, rank);
   }
   double joint_removal_cost(const std::vector<Index>& units) const override {
-    return costs_(stand(), places_of(units));
+    return costs_(stand(), held_.places_of(units));
   }
   const Outlook& outlook_without(const std::vector<Index>& leaving, bool lowering) override {
     leave_out(leaving, lowering);
@@ -93,18 +92,23 @@ class GroupSquares final : public UnitEngine {
   }
 
   bool can_insert(Index unit) override;
-  bool insert(Index unit) override { return insert(unit, kSpan); }
+  bool insert(Index unit) override;
   void remove(Index position) override;
   void move_to(const std::vector<Index>& target) override;
   void start_at(const std::vector<Index>& target) override {
-    hold_independent(target);
+    hold(target);
     compute_blocks();
   }
   // Coefficients and costs at some units, and nothing about others: it is left without members.
   template <class Look>
   void look_at(const std::vector<Index>& target, Look&& look) {
-    hold_independent(target);
-    look();
+    hold(target);
+    try {
+      look();
+    } catch (...) {
+      start_at({});
+      throw;
+    }
     start_at({});
   }
   void refresh() override { start_at(std::vector<Index>(members_)); }
@@ -125,7 +129,7 @@ class GroupSquares final : public UnitEngine {
   void restore(const State& state) override;
 
   void coefficients(std::vector<Index>& columns, std::vector<double>& beta) const override {
-    quadratic_.to_base(columns_, factor_.beta().data(), columns, beta);
+    quadratic_.to_base(held_.columns(), held_.factor().beta().data(), columns, beta);
   }
   Index unit_of_column(Index column) const override { return bases_.home[column]; }
   // A unit of one column is not offered if it would enter with the wrong sign; by column of X.
@@ -143,58 +147,41 @@ class GroupSquares final : public UnitEngine {
 
   void ignore_outsiders() override { ignores_outsiders_ = true; }
   void prepare(const std::vector<Index>& units) override {
+    cache_.prepare(columns_of_units(units));
+  }
+
+ private:
+  enum class Place : char { out, in, excluded };
+
+  struct Standing : State {
+    explicit Standing(const GroupSquares& e)
+        : members(e.members_),
+          held(e.held_.save()),
+          blocks(e.bases_),
+          outlook(e.outlook_),
+          knows_outlook(e.knows_outlook_),
+          removal_costs(e.removal_costs_) {
+      blocks.copy_from(e.blocks_);
+    }
+    std::vector<Index> members;
+    HeldColumns::Snapshot held;
+    Blocks blocks;
+    Outlook outlook;
+    bool knows_outlook;
+    std::vector<double> removal_costs;
+  };
+
+  double ridge_energy(const std::vector<double>& beta) const {
+    return 0.5 * ridge_ * dot(beta.data(), beta.data(), static_cast<Index>(beta.size()));
+  }
+  std::vector<Index> columns_of_units(const std::vector<Index>& units) const {
     std::vector<Index> columns;
     for (const Index unit : units) {
       for (Index i = 0; i < bases_.units[unit].width(); ++i) {
         columns.push_back(bases_.column(unit, i));
       }
     }
-    cache_.prepare(columns);
-  }
-
- private:
-  // Flips add up rounding of about epsilon / pivot each: refresh before it could matter.
-  static constexpr double kDriftBound = 2e4;
-  static constexpr int kFlipBound = 500;
-
-  enum class Place : char { out, in, excluded };
-
-  struct Standing : State {
-    explicit Standing(const GroupSquares& e)
-        : members(e.members_),
-          columns(e.columns_),
-          factor(e.factor_),
-          blocks(e.bases_),
-          outlook(e.outlook_),
-          knows_outlook(e.knows_outlook_),
-          removal_costs(e.removal_costs_),
-          drift(e.drift_),
-          flips(e.flips_) {
-      blocks.copy_from(e.blocks_);
-    }
-    std::vector<Index> members, columns;
-    Factor factor;
-    Blocks blocks;
-    Outlook outlook;
-    bool knows_outlook;
-    std::vector<double> removal_costs;
-    double drift;
-    int flips;
-  };
-
-  double ridge_energy(const std::vector<double>& beta) const {
-    return 0.5 * ridge_ * dot(beta.data(), beta.data(), static_cast<Index>(beta.size()));
-  }
-  // Where the columns of some members are among columns_.
-  std::vector<Index> places_of(const std::vector<Index>& units) const {
-    std::vector<Index> places;
-    for (std::size_t s = 0; s < columns_.size(); ++s) {
-      const Index own = bases_.unit_of[columns_[s]];
-      if (std::find(units.begin(), units.end(), own) != units.end()) {
-        places.push_back(static_cast<Index>(s));
-      }
-    }
-    return places;
+    return columns;
   }
   void close_others(const Blocks& blocks, Outlook& outlook) const {
     for (Index unit = 0; unit < units(); ++unit) {
@@ -214,31 +201,28 @@ class GroupSquares final : public UnitEngine {
     joint_.forget();
   }
 
-  const double* acquire(Index column);
-  double new_row(Index column, const double* gram, double least_pivot) {
-    cross_room_.resize(columns_.size());
-    for (std::size_t s = 0; s < columns_.size(); ++s) cross_room_[s] = gram[columns_[s]];
-    return factor_.new_row(cross_room_.data(), 1 + ridge_, quadratic_.zy[column], least_pivot,
-                           row_);
+  // What Gram columns come along with those that have to be made.
+  HeldColumns::Gains likely() const {
+    return [this] { return ignores_outsiders_ ? std::vector<double>() : outlook().gain; };
   }
-  bool insert(Index unit, double least_pivot);
+  void rule_out(Index unit) {
+    ruled_out_.push_back(unit);
+    if (knows_outlook_) outlook_.gain[unit] = -0.5;
+  }
   // Columns of members that depended on others when they came may be independent now.
   void complete_members();
-  // Inserts what is independent of some columns; rows_ are their flips.
-  Index insert_columns(const std::vector<Index>& columns, double least_pivot);
-  void apply(double sign) {
+  void apply(const std::vector<const double*>& gram, double sign) {
     if (ignores_outsiders_ || rows_.count() == 0) return;
-    blocks_.combine(gram_, rows_, t_);
+    blocks_.combine(gram, rows_, t_);
     blocks_.apply(t_, rows_, sign);
   }
   void compute_block(Index unit);
-  std::vector<const double*> acquire_all(const std::vector<Index>& columns);
-  // Holds the columns of some units instead, with nothing computed for them; the same with the
-  // factor of those that are independent.
+  // Holds the columns of some units instead, with nothing known of others.
   void hold(const std::vector<Index>& members);
-  void hold_independent(const std::vector<Index>& members);
   void compute_blocks();
-  GroupStand stand() const { return {bases_, factor_, columns_, gram_, blocks_, 1 + ridge_}; }
+  GroupStand stand() const {
+    return {bases_, held_.factor(), held_.columns(), held_.gram(), blocks_, 1 + ridge_};
+  }
   void leave_out(const std::vector<Index>& leaving, bool lowering) const;
   bool well_conditioned() const;
 
@@ -246,17 +230,13 @@ class GroupSquares final : public UnitEngine {
   const GroupBases& bases_;
   const GramUser cache_;
   double ridge_;
+  HeldColumns held_;
   std::vector<Place> place_;
   std::vector<signed char> signs_;  // by unit; empty if they don't matter
   std::vector<Index> members_;
-  std::vector<Index> columns_;       // of the members, in the order of the factor
-  std::vector<const double*> gram_;  // their Gram columns
-  Factor factor_;
   Blocks blocks_;
   std::vector<Index> ruled_out_;  // units that turned out to depend on the members
   bool ignores_outsiders_ = false;
-  double drift_ = 0;
-  int flips_ = 0;
   // What was worked out for where it stands.
   mutable Outlook outlook_;
   mutable bool knows_outlook_ = false;
@@ -266,37 +246,10 @@ class GroupSquares final : public UnitEngine {
   mutable GroupCosts costs_;
   JointGains joint_;
   // Room to work in.
-  FlipRow row_;
   FlipRows rows_;
-  std::vector<double> t_, cross_room_;
+  std::vector<const double*> gram_before_;
+  std::vector<double> t_;
 };
-
-inline const double* GroupSquares::acquire(Index column) {
-  if (cache_.has(column)) return cache_.acquire(column);
-  // What else is likely to be wanted comes along: the rest of the group, then the best of others.
-  std::vector<Index> companions;
-  const auto add = [&](Index unit) {
-    const Index width = bases_.units[unit].width();
-    for (Index i = 0; i < width; ++i) {
-      const Index j = bases_.column(unit, i);
-      if (j == column || cache_.has(j)) continue;
-      if (static_cast<Index>(companions.size()) + 1 < kBlockColumns) companions.push_back(j);
-    }
-  };
-  const Index own = bases_.unit_of[column];
-  add(own);
-  if (!ignores_outsiders_) {
-    std::vector<double> gain = outlook().gain;
-    gain[own] = -1;
-    while (static_cast<Index>(companions.size()) + 1 < kBlockColumns) {
-      const auto best = std::max_element(gain.begin(), gain.end());
-      if (!(*best > 0)) break;
-      *best = -1;
-      add(best - gain.begin());
-    }
-  }
-  return cache_.acquire(column, companions);
-}
 
 inline Insertion GroupSquares::best_insertion() const {
   Insertion best;
@@ -317,8 +270,8 @@ inline void GroupSquares::leave_out(const std::vector<Index>& leaving, bool lowe
   if (lowering) {
     for (Index r = 0; r < size(); ++r) least = std::min(least, removal_cost(r));
   }
-  const Blocks& left =
-      swaps_.without(stand(), places_of(leaving), lowering, least, without_.gain, without_.rank);
+  const Blocks& left = swaps_.without(stand(), held_.places_of(leaving), lowering, least,
+                                      without_.gain, without_.rank);
   close_others(left, without_);
 }
 
@@ -339,127 +292,67 @@ inline Swap GroupSquares::best_swap(const Limits& limits, const Context& context
 
 inline bool GroupSquares::can_insert(Index unit) {
   if (place_[unit] != Place::out) return false;
-  for (Index i = 0; i < bases_.units[unit].width(); ++i) {
-    const Index column = bases_.column(unit, i);
-    const bool can = new_row(column, acquire(column), kSpan) > 0;
-    cache_.release(column);
-    if (can) return true;
+  for (const Index column : columns_of_units({unit})) {
+    if (held_.could_insert(column, kSpan, likely())) return true;
   }
-  ruled_out_.push_back(unit);
-  if (knows_outlook_) outlook_.gain[unit] = -0.5;
+  rule_out(unit);
   return false;
 }
 
-inline Index GroupSquares::insert_columns(const std::vector<Index>& columns, double least_pivot) {
-  // All Gram columns first: one that can't be had now must not leave half a group behind.
-  const std::vector<const double*> grams = acquire_all(columns);
-  rows_.clear(columns_in() + static_cast<Index>(columns.size()));
-  Index entered = 0;
-  double least = 1;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const double pivot = new_row(columns[i], grams[i], least_pivot);
-    if (!(pivot > 0)) {
-      cache_.release(columns[i]);
-      continue;
-    }
-    least = std::min(least, pivot);
-    factor_.append(row_, quadratic_.zy[columns[i]]);
-    factor_.add(row_);
-    columns_.push_back(columns[i]);
-    gram_.push_back(grams[i]);
-    std::copy(row_.a.begin(), row_.a.end(), rows_.add(row_.q));
-    ++entered;
-  }
-  drift_ += static_cast<double>(entered) / least;
-  flips_ += static_cast<int>(entered);
-  rows_.shorten(columns_in());  // by the places of those that stayed out
-  return entered;
-}
-
-inline bool GroupSquares::insert(Index unit, double least_pivot) {
+inline bool GroupSquares::insert(Index unit) {
   if (place_[unit] != Place::out) return false;
-  std::vector<Index> columns;
-  for (Index i = 0; i < bases_.units[unit].width(); ++i) columns.push_back(bases_.column(unit, i));
-  if (insert_columns(columns, least_pivot) == 0) {
-    ruled_out_.push_back(unit);
-    if (knows_outlook_) outlook_.gain[unit] = -0.5;
+  if (held_.insert(columns_of_units({unit}), kSpan, likely(), rows_) == 0) {
+    rule_out(unit);
     return false;
   }
   members_.push_back(unit);
   place_[unit] = Place::in;
-  apply(-1);
+  apply(held_.gram(), -1);
   forget();
-  if (flips_ >= kFlipBound || drift_ > kDriftBound) refresh();
+  if (held_.drifted()) refresh();
   return true;
 }
 
 inline void GroupSquares::remove(Index at) {
   const Index unit = members_[at];
-  const std::vector<Index> places = places_of({unit});
-  const std::vector<const double*> gram = gram_;
-  // Rows are those of the members of their time: where these were at first.
-  std::vector<Index> slots(columns_.size());
-  for (std::size_t s = 0; s < slots.size(); ++s) slots[s] = static_cast<Index>(s);
-  FlipRows rows;
-  rows.clear(columns_in());
-  double least = 1;
-  for (auto place = places.rbegin(); place != places.rend(); ++place) {
-    factor_.remove(*place, row_);
-    double* row = rows.add(row_.q);
-    for (std::size_t s = 0; s < row_.a.size(); ++s) row[slots[s]] = row_.a[s];
-    least = std::min(least, 1 / (row_.a[*place] * row_.a[*place]));
-    slots.erase(slots.begin() + *place);
-    gram_.erase(gram_.begin() + *place);
-  }
-  if (!ignores_outsiders_) {
-    blocks_.combine(gram, rows, t_);
-    blocks_.apply(t_, rows, +1);
-  }
-  for (auto place = places.rbegin(); place != places.rend(); ++place) {
-    cache_.release(columns_[*place]);
-    columns_.erase(columns_.begin() + *place);
-  }
+  held_.remove(held_.places_of({unit}), rows_, gram_before_);
+  apply(gram_before_, +1);
+  held_.let_go();
   members_.erase(members_.begin() + at);
   place_[unit] = Place::out;
-  drift_ += static_cast<double>(places.size()) / least;
-  flips_ += static_cast<int>(places.size());
   // Of a member the block was down to rounding.
   if (!ignores_outsiders_) compute_block(unit);
   forget();
   complete_members();
-  if (flips_ >= kFlipBound || drift_ > kDriftBound) refresh();
+  if (held_.drifted()) refresh();
 }
 
 inline void GroupSquares::complete_members() {
-  Index wanted = 0;
-  for (const Index unit : members_) wanted += bases_.units[unit].width();
-  if (wanted == columns_in()) return;
+  std::vector<Index> missing = columns_of_units(members_);
+  if (static_cast<Index>(missing.size()) == held_.size()) return;
   std::vector<char> in(bases_.columns, 0);
-  for (const Index j : columns_) in[j] = 1;
-  std::vector<Index> missing;
-  for (const Index unit : members_) {
-    for (Index i = 0; i < bases_.units[unit].width(); ++i) {
-      if (!in[bases_.column(unit, i)]) missing.push_back(bases_.column(unit, i));
-    }
-  }
-  if (insert_columns(missing, kSpan) == 0) return;
-  apply(-1);
+  for (const Index j : held_.columns()) in[j] = 1;
+  missing.erase(std::remove_if(missing.begin(), missing.end(), [&](Index j) { return in[j] != 0; }),
+                missing.end());
+  if (held_.insert(missing, kSpan, likely(), rows_) == 0) return;
+  apply(held_.gram(), -1);
   forget();
 }
 
 inline void GroupSquares::compute_block(Index unit) {
-  const Index width = bases_.units[unit].width(), k = columns_in();
+  const Index k = held_.size();
+  const Factor& factor = held_.factor();
   std::vector<std::vector<double>> w;
   std::vector<double> with(k);
-  for (Index i = 0; i < width; ++i) {
+  for (Index i = 0; i < bases_.units[unit].width(); ++i) {
     const Index column = bases_.column(unit, i);
     double c = quadratic_.zy[column];
     for (Index s = 0; s < k; ++s) {
-      with[s] = gram_[s][column];
-      c -= with[s] * factor_.beta()[s];
+      with[s] = held_.gram()[s][column];
+      c -= with[s] * factor.beta()[s];
     }
     blocks_.c(unit, i) = c;
-    w.push_back(factor_.times(with.data()));
+    w.push_back(factor.times(with.data()));
     for (Index j = 0; j <= i; ++j) {
       blocks_.d(unit, i, j) = (i == j ? 1 + ridge_ : 0.0) - dot(w[i].data(), w[j].data(), k);
     }
@@ -484,96 +377,46 @@ inline void GroupSquares::move_to(const std::vector<Index>& target) {
   }
   bool all = true;
   for (const Index unit : leaving) remove(position(unit));
-  for (const Index unit : entering) all &= contains(unit) || insert(unit, kSpan);
+  for (const Index unit : entering) all &= contains(unit) || insert(unit);
   // Whether nearly dependent units can be inserted depends on their order: once more, in that given
   if (!all) start_at(target);
 }
 
-inline std::vector<const double*> GroupSquares::acquire_all(const std::vector<Index>& columns) {
-  std::vector<const double*> gram;
-  try {
-    for (const Index column : columns) gram.push_back(acquire(column));
-  } catch (...) {
-    for (std::size_t s = 0; s < gram.size(); ++s) cache_.release(columns[s]);
-    throw;
-  }
-  return gram;
-}
-
 inline void GroupSquares::hold(const std::vector<Index>& members) {
-  std::vector<Index> columns;
+  std::vector<Index> wanted;
   for (const Index unit : members) {
-    if (place_[unit] == Place::excluded) continue;
-    for (Index i = 0; i < bases_.units[unit].width(); ++i) {
-      columns.push_back(bases_.column(unit, i));
-    }
+    if (place_[unit] != Place::excluded) wanted.push_back(unit);
   }
-  std::vector<const double*> gram = acquire_all(columns);
-  for (const Index j : columns_) cache_.release(j);
-  columns_ = std::move(columns);
-  gram_ = std::move(gram);
-}
-
-inline void GroupSquares::hold_independent(const std::vector<Index>& target) {
-  hold(target);
-  const std::vector<Index> columns = std::move(columns_);
-  const std::vector<const double*> gram = std::move(gram_);
+  // Those that are in passed a stricter test when they entered, with more members before them.
+  held_.start_at(columns_of_units(wanted), kKept, likely());
+  for (const Index unit : members_) place_[unit] = Place::out;
   members_.clear();
-  columns_.clear();
-  gram_.clear();
-  factor_.clear();
-  for (Place& place : place_) {
-    if (place == Place::in) place = Place::out;
-  }
-  for (std::size_t s = 0; s < columns.size(); ++s) {
-    // They passed a stricter test when they entered, with more members before them.
-    if (!(new_row(columns[s], gram[s], kKept) > 0)) {
-      cache_.release(columns[s]);
-      continue;
-    }
-    factor_.append(row_, quadratic_.zy[columns[s]]);
-    columns_.push_back(columns[s]);
-    gram_.push_back(gram[s]);
-    const Index unit = bases_.unit_of[columns[s]];
+  for (const Index column : held_.columns()) {
+    const Index unit = bases_.unit_of[column];
     if (place_[unit] == Place::out) members_.push_back(unit);
     place_[unit] = Place::in;
   }
-  factor_.update();
-  drift_ = 0;
-  flips_ = 0;
   forget();
 }
 
 inline void GroupSquares::compute_blocks() {
   ignores_outsiders_ = false;
   blocks_.reset(quadratic_.zy, 1 + ridge_);
-  rows_.clear(columns_in());
-  const Factor& factor = factor_;
-  for (Index r = 0; r < columns_in(); ++r) {
-    double q = 0;
-    for (Index s = 0; s <= r; ++s) q += factor.row(r)[s] * quadratic_.zy[columns_[s]];
-    std::copy_n(factor.row(r), r + 1, rows_.add(q));
-  }
-  apply(-1);
+  held_.all_rows(rows_);
+  apply(held_.gram(), -1);
 }
 
 inline void GroupSquares::restore(const State& state) {
   const Standing& then = static_cast<const Standing&>(state);
-  std::vector<const double*> gram = acquire_all(then.columns);
-  for (const Index j : columns_) cache_.release(j);
+  held_.restore(then.held, likely());
   for (const Index unit : members_) place_[unit] = Place::out;
   members_ = then.members;
   for (const Index unit : members_) place_[unit] = Place::in;
-  columns_ = then.columns;
-  gram_ = std::move(gram);
-  factor_ = then.factor;
   blocks_.copy_from(then.blocks);
   forget();
   outlook_ = then.outlook;
   knows_outlook_ = then.knows_outlook;
   removal_costs_ = then.removal_costs;
-  drift_ = then.drift;
-  flips_ = then.flips;
   ignores_outsiders_ = false;
 }
 
@@ -582,24 +425,24 @@ inline bool GroupSquares::well_conditioned() const {
   for (const Index unit : members_) {
     if (!(bases_.units[unit].inflation < kInflation)) return false;
   }
-  for (const double inflation : factor_.inverse_diagonal()) {
+  for (const double inflation : held_.factor().inverse_diagonal()) {
     if (!(inflation < kInflation)) return false;
   }
   return energy() > kUnexplained * 0.5 * quadratic_.yy;
 }
 
 inline Solution GroupSquares::solve(const Context& context) const {
-  std::vector<double> beta = factor_.beta();
+  std::vector<double> beta = held_.factor().beta();
   double rss = std::numeric_limits<double>::quiet_NaN();
   if (!well_conditioned()) {
     const std::vector<double> ridges(beta.size(), ridge_);
-    rss = refine(quadratic_, factor_, columns_, ridges, beta, context);
+    rss = refine(quadratic_, held_.factor(), held_.columns(), ridges, beta, context);
   }
   Solution solution;
   solution.ridge_energy = ridge_energy(beta);
   solution.rss = rss;
   if (std::isnan(rss)) solution.set_energy(energy());
-  quadratic_.to_base(columns_, beta.data(), solution.support, solution.beta);
+  quadratic_.to_base(held_.columns(), beta.data(), solution.support, solution.beta);
   return solution;
 }
 

@@ -287,7 +287,7 @@ def test_a_group_of_five_hundred_columns():
     assert models[2].energy == pytest.approx(energy, rel=1e-8)
 
 
-class StopNowError(Exception):
+class StopError(Exception):
     """Raised in the middle of the work."""
 
 
@@ -299,12 +299,12 @@ def test_an_interrupted_search_goes_on_to_the_same_end():
     def stop_now_and_then(size):
         calls.append(size)
         if len(calls) % 7 == 0:
-            raise StopNowError
+            raise StopError
 
     engine = engine_on(X, y, groups)
     frontier = frontier_on(engine, 0)
     for _ in range(100):
-        with suppress(StopNowError):
+        with suppress(StopError):
             frontier.grow(10, stop_now_and_then)
             break
     assert len(calls) > 14
