@@ -17,6 +17,20 @@ std::vector<Index> to_vector(const Vector<Index>& values) {
   return {values.data(), values.data() + values.size()};
 }
 
+// Lists that lie one after the other: each begins where `begins` says, and ends where the next
+// does.
+Lists to_lists(const Vector<Index>& begins, const Vector<Index>& values, Index least, Index most) {
+  Lists out;
+  for (std::size_t b = 0; b + 1 < begins.size(); ++b) {
+    require(begins(b) >= 0 && begins(b) <= begins(b + 1) &&
+                begins(b + 1) <= static_cast<Index>(values.size()),
+            "begins: increasing, up to the length");
+    out.emplace_back(values.data() + begins(b), values.data() + begins(b + 1));
+    for (const Index value : out.back()) require(value >= least && value < most, "out of range");
+  }
+  return out;
+}
+
 // The coefficients of a set of groups, and what turns them into the user's units.
 struct GroupSolution {
   Solution solution;
@@ -27,10 +41,10 @@ struct GroupSolution {
 
 class GroupEngine {
  public:
-  GroupEngine(const Quadratic& base, const Lists& groups, double ridge, double cache_bytes,
-              int threads)
+  GroupEngine(const Quadratic& base, const Vector<Index>& begins, const Vector<Index>& columns,
+              double ridge, double cache_bytes, int threads)
       : context_{threads, &interrupt_},
-        quadratic_(base, groups, cache_bytes),
+        quadratic_(base, to_lists(begins, columns, 0, base.columns()), cache_bytes),
         cache_(quadratic_.cache(), context_),
         squares_(quadratic_, cache_, ridge) {}
 
@@ -88,7 +102,6 @@ UnitRules rules_of(const GroupEngine& e, std::vector<bool> forced, std::vector<d
   require(sound(forced.size()) && sound(price.size()) && sound(parents.size()), "one per group");
   require(signs.empty() || static_cast<Index>(signs.size()) == e.quadratic_.base().columns(),
           "signs: one per column");
-  for (const std::vector<Index>& of : parents) e.require_units(of);
   UnitRules rules;
   rules.forced.assign(forced.begin(), forced.end());
   rules.price = std::move(price);
@@ -112,12 +125,13 @@ struct GroupModel {
 class GroupFrontier {
  public:
   GroupFrontier(GroupEngine& engine, std::vector<bool> forced, std::vector<double> price,
-                bool by_columns, Lists parents, bool strong,
-                const std::vector<std::pair<std::vector<Index>, Index>>& caps,
+                bool by_columns, const Vector<Index>& parent_begins, const Vector<Index>& parents,
+                bool strong, const std::vector<std::pair<std::vector<Index>, Index>>& caps,
                 const std::vector<int>& signs, bool swaps)
       : engine_(engine),
-        rules_(rules_of(engine, std::move(forced), std::move(price), by_columns, std::move(parents),
-                        strong, caps, signs)),
+        rules_(rules_of(engine, std::move(forced), std::move(price), by_columns,
+                        to_lists(parent_begins, parents, 0, engine.squares_.units()), strong, caps,
+                        signs)),
         frontier_(engine.squares_, rules_, swaps) {
     if (!rules_.signs.empty()) engine_.squares_.set_signs(rules_.signs);
   }
@@ -190,9 +204,10 @@ void bind_groups(nb::module_& m) {
       .def_prop_ro("ridge_energy", [](const GroupSolution& s) { return s.solution.ridge_energy; });
 
   nb::class_<GroupEngine>(m, "GroupEngine")
-      .def(nb::init<const Quadratic&, const Lists&, double, double, int>(), nb::arg("design"),
-           nb::arg("groups"), nb::arg("ridge"), nb::arg("cache_bytes"), nb::arg("threads"),
-           nb::keep_alive<1, 2>())
+      .def(nb::init<const Quadratic&, const Vector<Index>&, const Vector<Index>&, double, double,
+                    int>(),
+           nb::arg("design"), nb::arg("begins").noconvert(), nb::arg("columns").noconvert(),
+           nb::arg("ridge"), nb::arg("cache_bytes"), nb::arg("threads"), nb::keep_alive<1, 2>())
       .def("flip",
            [](GroupEngine& e, Index unit) {
              e.require_units({unit});
@@ -278,12 +293,14 @@ void bind_groups(nb::module_& m) {
       .def_ro("energy", &GroupModel::energy);
 
   nb::class_<GroupFrontier>(m, "GroupFrontier")
-      .def(nb::init<GroupEngine&, std::vector<bool>, std::vector<double>, bool, Lists, bool,
+      .def(nb::init<GroupEngine&, std::vector<bool>, std::vector<double>, bool,
+                    const Vector<Index>&, const Vector<Index>&, bool,
                     const std::vector<std::pair<std::vector<Index>, Index>>&,
                     const std::vector<int>&, bool>(),
            nb::arg("engine"), nb::kw_only(), nb::arg("forced"), nb::arg("price"),
-           nb::arg("by_columns"), nb::arg("parents"), nb::arg("strong"), nb::arg("caps"),
-           nb::arg("signs"), nb::arg("swaps"), nb::keep_alive<1, 2>())
+           nb::arg("by_columns"), nb::arg("parent_begins").noconvert(),
+           nb::arg("parents").noconvert(), nb::arg("strong"), nb::arg("caps"), nb::arg("signs"),
+           nb::arg("swaps"), nb::keep_alive<1, 2>())
       .def("grow", &GroupFrontier::grow, nb::arg("max_size"), nb::arg("progress").none())
       .def("visit", &GroupFrontier::visit, nb::arg("units").noconvert())
       .def("models", &GroupFrontier::models)

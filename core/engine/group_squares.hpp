@@ -78,7 +78,7 @@ class GroupSquares final : public UnitEngine {
 
   double joint_gain(const std::vector<Index>& units, Index* rank, double above) override {
     if (joint_.bound(stand(), units) <= above) return -0.5;
-    return joint_(stand(), units, nullptr, rank);
+    return joint_(stand(), units, rank);
   }
   double joint_removal_cost(const std::vector<Index>& units) const override {
     return costs_(stand(), held_.places_of(units));
@@ -86,9 +86,6 @@ class GroupSquares final : public UnitEngine {
   const Outlook& outlook_without(const std::vector<Index>& leaving, bool lowering) override {
     leave_out(leaving, lowering);
     return without_;
-  }
-  double joint_gain_without(const std::vector<Index>& units, Index* rank) override {
-    return joint_(stand(), units, &swaps_.rows(), rank);
   }
 
   bool can_insert(Index unit) override;

@@ -72,9 +72,6 @@ class GroupSwaps {
     return rows_;
   }
 
-  // Those that were asked for last.
-  const FlipRows& rows() const { return rows_; }
-
   // The gains of all groups without them; if only swaps matter that lower the energy, those that
   // can't are left at -1/2. `least_cost` is that of the member whose removal costs least.
   const Blocks& without(const GroupStand& at, const std::vector<Index>& places, bool lowering,

@@ -3,8 +3,6 @@
 //
 //   D_gh = G_gh - G_gS A^-1 G_Sh
 //
-// and the same for a support without some of its members (group_swaps.hpp).
-//
 // Most need no D_gh. With l_g the least eigenvalue of D_g, z_g = D_g^-1/2 c_g and R the matrix of
 // the D_g^-1/2 D_gh D_h^-1/2,
 //
@@ -70,11 +68,9 @@ class JointGains {
     return most < 1 ? gains / (1 - most) * (1 + 1e-9) : none;
   }
 
-  // Of some units; all but the first should be few, for their Gram columns are kept. `without` are
-  // the rows of members left out, or null. -1/2 if nothing can be inserted; `rank` is how many
-  // columns can.
-  double operator()(const GroupStand& at, const std::vector<Index>& units, const FlipRows* without,
-                    Index* rank) {
+  // Of some units; all but the first should be few, for their Gram columns are kept. -1/2 if
+  // nothing can be inserted; `rank` is how many columns can.
+  double operator()(const GroupStand& at, const std::vector<Index>& units, Index* rank) {
     columns_.clear();
     // The last come first, so that the column of the first unit is the last to be eliminated.
     for (auto unit = units.rbegin(); unit != units.rend(); ++unit) {
@@ -103,7 +99,6 @@ class JointGains {
         entry = gram_of(columns_[j])[columns_[i]] - dot(row_.data(), solved(at, columns_[j]), k);
       }
     }
-    if (without) add_rows(at, *without);
     return eliminate(d_, c_, Scores::kSpan, rank);
   }
 
@@ -137,20 +132,6 @@ class JointGains {
     return y.data();
   }
 
-  void add_rows(const GroupStand& at, const FlipRows& rows) {
-    const Index n = static_cast<Index>(columns_.size());
-    t_.resize(n);
-    for (Index r = 0; r < rows.count(); ++r) {
-      for (Index i = 0; i < n; ++i) {
-        double sum = 0;
-        for (Index s = 0; s < rows.length; ++s) sum += rows.row(r)[s] * at.gram[s][columns_[i]];
-        t_[i] = sum;
-        c_[i] += rows.q[r] * sum;
-        for (Index j = 0; j <= i; ++j) d_[triangle(i, j)] += sum * t_[j];
-      }
-    }
-  }
-
   const GramUser cache_;
   std::vector<const double*> gram_;          // by column, where it is kept
   std::vector<std::vector<double>> solved_;  // by column: A^-1 G_Sj, where it is known
@@ -158,7 +139,7 @@ class JointGains {
   bool knows_gains_ = false;
   std::vector<double> gain_, rank_, least_;  // by unit
   std::vector<Index> columns_;
-  std::vector<double> d_, c_, t_, with_, row_;
+  std::vector<double> d_, c_, with_, row_;
 };
 
 }  // namespace ellzero

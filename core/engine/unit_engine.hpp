@@ -27,11 +27,9 @@ class UnitEngine : public Engine {
   // come up again and again.
   virtual double joint_gain(const std::vector<Index>& units, Index* rank, double above) = 0;
   virtual double joint_removal_cost(const std::vector<Index>& units) const = 0;
-  // The same two for the support without some of its members, while it stands where it is; the
-  // second for those that the first was asked about last. If only swaps matter that lower the
-  // energy, units that can't do that may be left out: negative gains.
+  // The outlook of the support without some of its members, while it stands where it is. If only
+  // swaps matter that lower the energy, units that can't do that may be left out: negative gains.
   virtual const Outlook& outlook_without(const std::vector<Index>& leaving, bool lowering) = 0;
-  virtual double joint_gain_without(const std::vector<Index>& units, Index* rank) = 0;
 
   // The columns of X that are in, and their coefficients for columns of unit norm.
   virtual void coefficients(std::vector<Index>& columns, std::vector<double>& beta) const = 0;

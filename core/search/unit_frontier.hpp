@@ -30,10 +30,10 @@ class UnitFrontier {
     insertions_ = std::clamp<Index>(kStarts / std::max<Index>(columns, 1), 2, kMostStarts);
     // Where much is forbidden, the ways on are fewer.
     if (!rules_.signs.empty() || !rules_.caps.empty()) insertions_ = kMostStarts;
-    engine_.prepare(all_parents());  // of these much will be asked
   }
 
   void grow(Index max_size, const Context& context, const Progress& progress = {}) {
+    engine_.prepare(all_parents());  // of these much will be asked
     table_.extend(max_size);
     // First without what needs company: a table that is filled tells which of that can matter.
     close({false, false}, context, progress);

@@ -1,6 +1,8 @@
 // All moves from a support to another that keeps the rules: insertions of units with what they
-// need, removals with what needs them, and swaps of one for the other. What is kept of them is the
-// best of each size that is better than the table has, and what is deepest below the hull.
+// need, removals with what needs them, and swaps of one unit that can enter alone for a member and
+// what needs that. (Swaps for units with what they need were tried: they took half as long again,
+// and found better models in 17 of 504 sizes, worse ones in 11.) What is kept of them is the best
+// of each size that is better than the table has, and what is deepest below the hull.
 #pragma once
 
 #include <algorithm>
@@ -194,14 +196,12 @@ class UnitMoves {
     }
   }
 
-  // What so many units have to gain together for a model of theirs to be better than those known,
-  // if they enter or if they do for one member.
+  // What so many units have to gain together for a model of theirs to be better than those known.
   double least_useful_gain(std::size_t entering) const {
     if (rules_.by_columns || rules_.is_priced()) return -1;
     const Index size = engine_.size() + static_cast<Index>(entering);
-    double worst = size - 1 < table_.sizes() ? table_.best_energy(size - 1) : -1;
-    if (size < table_.sizes()) worst = std::max(worst, table_.best_energy(size));
-    return worst < 0 ? std::numeric_limits<double>::infinity() : energy_ - worst;
+    if (size >= table_.sizes()) return std::numeric_limits<double>::infinity();
+    return energy_ - table_.best_energy(size);
   }
 
   void look_at_insertions(bool company) {
@@ -252,27 +252,18 @@ class UnitMoves {
 
   void look_at_swaps(const Context& context) {
     const Index here = size_here();
-    const bool alike = !rules_.by_columns && !rules_.is_priced();
-    std::vector<std::size_t> promising;  // entries that may do for one member
-    for (std::size_t e = 0; alike && e < n_entries_; ++e) {
-      if (is_promising(entries_[e], here - 1, 0)) promising.push_back(e);
-    }
     without_ = in_;
     for (const Index unit : engine_.members()) {
       const std::vector<Index> leaving = rules_.way_out(unit, engine_.members(), in_);
       if (leaving.empty()) continue;
       context.check();
-      const bool usual = alike && leaving.size() == 1;
       const Left left{leaving, cost_of(leaving), here - size_of(leaving),
                       price_ - rules_.price_of(leaving)};
       // One for one, what does not lower the energy is no better than the table.
-      const UnitEngine::Outlook& outlook = engine_.outlook_without(leaving, usual);
+      const bool lowering = leaving.size() == 1 && !rules_.by_columns && !rules_.is_priced();
+      const UnitEngine::Outlook& outlook = engine_.outlook_without(leaving, lowering);
       for (const Index other : leaving) without_[other] = 0;
       look_at_entering(outlook, left);
-      for (std::size_t place = 0; place < (usual ? promising.size() : n_entries_); ++place) {
-        const Entry& entry = entries_[usual ? promising[place] : place];
-        if (usual || is_promising(entry, left.size, left.price)) look_at_entry(entry, left);
-      }
       for (const Index other : leaving) without_[other] = 1;
     }
   }
@@ -292,27 +283,6 @@ class UnitMoves {
       one_[0] = unit;
       consider(left.leaving, one_, energy, left.size + more, left.price + rules_.price_of(unit));
     }
-  }
-  void look_at_entry(const Entry& entry, const Left& left) {
-    const auto needs_a_leaving_one = [&](Index one) {
-      return std::any_of(rules_.parents[one].begin(), rules_.parents[one].end(),
-                         [&](Index parent) { return in_[parent] && !without_[parent]; });
-    };
-    if (std::any_of(entry.units.begin(), entry.units.end(), needs_a_leaving_one)) return;
-    Index rank = 0;
-    const double gain = engine_.joint_gain_without(entry.units, &rank);
-    if (!(gain > 0)) return;
-    const Index more = rules_.by_columns ? rank : static_cast<Index>(entry.units.size());
-    consider(left.leaving, entry.units, energy_ + left.cost - gain, left.size + more,
-             left.price + rules_.price_of(entry.units));
-  }
-  // Without those that leave, what enters gains no more, net of their cost, than it does with them.
-  bool is_promising(const Entry& entry, Index size, double price) const {
-    const double reached = energy_ - entry.gain;
-    const Index after = size + size_of(entry);
-    return after < table_.sizes() &&
-           (table_.beats(reached, table_.best_energy(after)) ||
-            table_.below_hull(price + rules_.price_of(entry.units), reached));
   }
 
   UnitEngine& engine_;

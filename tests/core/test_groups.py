@@ -40,22 +40,29 @@ def with_dependence(X, groups):
     return X
 
 
+def flat(lists):
+    """Return where each list begins, and the lists one after the other."""
+    begins = np.cumsum([0, *[len(one) for one in lists]])
+    return begins, np.array([value for one in lists for value in one], dtype=np.int64)
+
+
 def engine_on(X, y, groups, ridge=0.0):
-    return _core.GroupEngine(make_design(X, y, None, True, 1), groups, ridge, 1e9, 1)
+    return _core.GroupEngine(make_design(X, y, None, True, 1), *flat(groups), ridge, 1e9, 1)
 
 
-def frontier_on(engine, max_size, **rules):
+def frontier_on(engine, max_size, parents=(), **rules):
+    begins, parents = flat(parents)
     usual = {
         "forced": [],
         "price": [],
         "by_columns": False,
-        "parents": [],
         "strong": True,
         "caps": [],
         "signs": [],
         "swaps": True,
     }
-    frontier = _core.GroupFrontier(engine, **{**usual, **rules})
+    of_units = {"parent_begins": begins, "parents": parents}
+    frontier = _core.GroupFrontier(engine, **{**usual, **of_units, **rules})
     frontier.grow(max_size, None)
     return frontier
 

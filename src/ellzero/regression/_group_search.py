@@ -21,6 +21,7 @@ __all__ = ["GroupSearch", "PriceHull", "UnitModel"]
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
+_NONE: _Integers = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -119,8 +120,9 @@ class GroupSearch:
     ) -> None:
         self.design, self.units, self.ridge = design, units, ridge
         self._swaps, self._progress = swaps, progress
-        columns = [group.tolist() for group in units.columns]
-        self.engine = _core.GroupEngine(design, columns, ridge, CACHE_BYTES, threads)
+        begins = np.concatenate([[0], np.cumsum([group.size for group in units.columns])])
+        columns = np.concatenate(units.columns)
+        self.engine = _core.GroupEngine(design, begins, columns, ridge, CACHE_BYTES, threads)
         self._tables: dict[bool, _core.GroupFrontier] = {}
         self._fitted: dict[tuple[int, ...], UnitModel] = {}
         self.engine.start_at(units.forced_units)
@@ -183,7 +185,8 @@ class GroupSearch:
                 forced=forced.tolist(),
                 price=[] if units.price is None else self._price.tolist(),
                 by_columns=by_columns,
-                parents=units.parents or [],
+                parent_begins=_NONE if units.parents is None else units.parents.begins,
+                parents=_NONE if units.parents is None else units.parents.units,
                 strong=units.strong,
                 caps=units.caps,
                 signs=[] if units.signs is None else units.signs.tolist(),

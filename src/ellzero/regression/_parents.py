@@ -8,14 +8,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["close_under_parents", "parents_of_units"]
+__all__ = ["Parents", "close_under_parents", "parents_of_units"]
 
 _Powers = tuple[tuple[str, int], ...]  # of the factors of a product, by name
+_Integers = NDArray[np.int64]
+
+
+class Parents(NamedTuple):
+    """The parents of every unit, one after the other.
+
+    Flat arrays: a list for each of some thousand products would keep the garbage collector busy.
+    """
+
+    begins: _Integers  # where those of each unit begin, and the end
+    units: _Integers
+
+    def of(self, unit: int) -> _Integers:
+        """Return the parents of a unit."""
+        return self.units[self.begins[unit] : self.begins[unit + 1]]
 
 
 def parents_of_units(
@@ -25,7 +40,7 @@ def parents_of_units(
     labels: list[str],
     names: Sequence[str] | None,
     n_columns: int,
-) -> list[list[int]] | None:
+) -> Parents | None:
     """Return the parents of every unit; None without heredity.
 
     ``home`` is the unit of every column, ``labels`` are the names of the units.
@@ -37,32 +52,32 @@ def parents_of_units(
     if heredity not in ("strong", "weak"):
         raise ValueError(f"heredity must be 'strong', 'weak' or None; got {heredity!r}.")
     if given is not None:
-        pairs = _from_mapping(given, home, labels, names)
+        children, parents = _from_mapping(given, home, labels, names)
     elif names is None:
         raise ValueError(
             "heredity needs columns with names, such as 'a', 'b' and 'a:b', or parents."
         )
     else:
-        pairs = [
-            (int(home[child]), int(home[parent]))
-            for child, parent in _from_names([str(name) for name in names])
-        ]
-    parents: list[list[int]] = [[] for _ in labels]
-    for child, parent in pairs:
-        if child != parent and parent not in parents[child]:
-            parents[child].append(parent)
-    if not any(parents):
+        children, parents = _from_names([str(name) for name in names])
+        children, parents = home[children].tolist(), home[parents].tolist()
+    count = len(labels)
+    codes = np.unique(np.array(children, dtype=np.int64) * count + np.array(parents, np.int64))
+    child, parent = codes // count, codes % count
+    child, parent = child[child != parent], parent[child != parent]
+    if not child.size:
         raise ValueError(
             "heredity: no column has the name of a product of others, such as 'a:b', 'a b' or "
             "'a^2'; name them in parents."
         )
-    _refuse_circles(parents, labels)
-    return [sorted(of) for of in parents]
+    _refuse_circles(child, parent, labels)
+    begins = np.concatenate([[0], np.cumsum(np.bincount(child, minlength=count))])
+    return Parents(begins, parent)
 
 
 def _from_mapping(
     given: Any, home: NDArray[np.int64], labels: list[str], names: Sequence[str] | None
-) -> list[tuple[int, int]]:
+) -> tuple[list[int], list[int]]:
+    """Return products and, for each, one of its parents, as units."""
     if not isinstance(given, Mapping):
         raise TypeError("parents must be a mapping from a product to the names of its parts.")
     position = {label: unit for unit, label in enumerate(labels)}
@@ -79,21 +94,25 @@ def _from_mapping(
             raise ValueError(f"parents names {name!r}, but X has {home.size} columns.")
         return int(home[name])
 
-    return [
-        (unit_of(child), unit_of(parent))
-        for child, of in given.items()
-        for parent in ([of] if isinstance(of, str) else of)
-    ]
+    children: list[int] = []
+    parents: list[int] = []
+    for child, of in given.items():
+        own = unit_of(child)
+        for parent in [of] if isinstance(of, str) else of:
+            children.append(own)
+            parents.append(unit_of(parent))
+    return children, parents
 
 
-def _from_names(names: list[str]) -> list[tuple[int, int]]:
-    """Return pairs of a product and one of its parents, as columns."""
+def _from_names(names: list[str]) -> tuple[list[int], list[int]]:
+    """Return products and, for each, one of its parents, as columns."""
     known = {name: j for j, name in enumerate(names)}
     powers = [_powers(name, known) for name in names]
     by_powers: dict[_Powers, int] = {}
     for j, of in enumerate(powers):
         by_powers.setdefault(of, j)
-    pairs = []
+    children: list[int] = []
+    parents: list[int] = []
     for j, of in enumerate(powers):
         if sum(power for _, power in of) < 2:
             continue
@@ -103,10 +122,11 @@ def _from_names(names: list[str]) -> list[tuple[int, int]]:
             lesser = Counter(dict(of))
             lesser[factor] = power - 1
             part = by_powers.get(tuple(sorted((+lesser).items())))
-            if part is not None:
-                pairs.append((j, part))
-            pairs.append((j, known[factor]))
-    return pairs
+            for one in (part, known[factor]):
+                if one is not None:
+                    children.append(j)
+                    parents.append(one)
+    return children, parents
 
 
 def _powers(name: str, known: dict[str, int]) -> _Powers:
@@ -136,34 +156,35 @@ def _factor(part: str, known: dict[str, int]) -> tuple[str, int] | None:
     return (part, 1) if part in known else None
 
 
-def _refuse_circles(parents: list[list[int]], labels: list[str]) -> None:
-    left = {unit: set(of) for unit, of in enumerate(parents)}
-    while left:
-        free = [unit for unit, of in left.items() if not of & left.keys()]
-        if not free:
+def _refuse_circles(child: _Integers, parent: _Integers, labels: list[str]) -> None:
+    left = np.ones(len(labels), dtype=bool)
+    while left.any():
+        waits = np.zeros(len(labels), dtype=bool)
+        waits[child[left[parent]]] = True
+        if not (left & ~waits).any():
             raise ValueError(
-                f"parents: {labels[next(iter(left))]!r} is, by way of others, a parent of itself."
+                f"parents: {labels[int(left.argmax())]!r} is, by way of others, a parent of itself."
             )
-        for unit in free:
-            del left[unit]
+        left &= waits
 
 
 def close_under_parents(
-    forced: NDArray[np.bool_], parents: list[list[int]], strong: bool, labels: list[str]
+    forced: NDArray[np.bool_], parents: Parents, strong: bool, labels: list[str]
 ) -> NDArray[np.bool_]:
     """Return the forced units with all that they need; under weak heredity they must have it."""
     closed = forced.copy()
     waiting = np.flatnonzero(forced).tolist()
     while waiting:
         unit = waiting.pop()
-        missing = [parent for parent in parents[unit] if not closed[parent]]
+        of = parents.of(unit)
+        missing = of[~closed[of]]
         if not strong:
-            if parents[unit] and len(missing) == len(parents[unit]):
+            if of.size and missing.size == of.size:
                 raise ValueError(
                     f"always_include names {labels[unit]!r}, but none of its parents: under weak "
                     "heredity it needs one."
                 )
             continue
         closed[missing] = True
-        waiting.extend(missing)
+        waiting.extend(missing.tolist())
     return closed

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero._columns import column_name, resolve_columns
-from ellzero.regression._parents import close_under_parents, parents_of_units
+from ellzero.regression._parents import Parents, close_under_parents, parents_of_units
 
 __all__ = ["UNIT_CONSTRAINTS", "Structure", "Units", "resolve_units", "structure_of"]
 
@@ -61,7 +61,7 @@ class Units:
     forced: NDArray[np.bool_]
     by_columns: bool
     price: NDArray[np.float64] | None  # None: one each
-    parents: list[list[int]] | None
+    parents: Parents | None
     strong: bool
     caps: list[tuple[list[int], int]]
     signs: NDArray[np.int64] | None  # by column: 1, -1, or 0 for any; None for any of all
@@ -79,10 +79,7 @@ class Units:
     @property
     def home(self) -> NDArray[np.int64]:
         """The unit of every column."""
-        home = np.empty(self.n_columns, dtype=np.int64)
-        for unit, columns in enumerate(self.columns):
-            home[columns] = unit
-        return home
+        return _home_of(self.columns, self.n_columns)
 
 
 def resolve_units(
@@ -93,9 +90,7 @@ def resolve_units(
         raise ValueError(f"size_in must be 'groups' or 'columns'; got {structure.size_in!r}.")
     labels, columns = _resolve_groups(structure.feature_groups, n_columns, names)
     labels, columns, caps = _resolve_caps(structure.at_most, labels, columns, names)
-    home = np.empty(n_columns, dtype=np.int64)
-    for unit, group in enumerate(columns):
-        home[group] = unit
+    home = _home_of(columns, n_columns)
     parents = parents_of_units(
         structure.heredity, structure.parents, home, labels, names, n_columns
     )
@@ -125,6 +120,12 @@ def resolve_units(
         caps,
         signs,
     )
+
+
+def _home_of(columns: list[NDArray[np.int64]], n_columns: int) -> NDArray[np.int64]:
+    home = np.empty(n_columns, dtype=np.int64)
+    home[np.concatenate(columns)] = np.repeat(np.arange(len(columns)), [c.size for c in columns])
+    return home
 
 
 def _resolve_groups(
