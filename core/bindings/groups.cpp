@@ -157,14 +157,6 @@ class GroupFrontier {
   }
   Index tried() const { return frontier_.tried(); }
 
-  void visit(const Vector<Index>& units) {
-    engine_.require_units(to_vector(units));
-    engine_.released([&] {
-      frontier_.visit(to_vector(units));
-      return 0;
-    });
-  }
-
  private:
   GroupModel describe(const UnitModel& model, Index size) const {
     GroupModel out{model.units, size, rules_.price_of(model.units), model.energy};
@@ -302,7 +294,6 @@ void bind_groups(nb::module_& m) {
            nb::arg("parents").noconvert(), nb::arg("strong"), nb::arg("caps"), nb::arg("signs"),
            nb::arg("swaps"), nb::keep_alive<1, 2>())
       .def("grow", &GroupFrontier::grow, nb::arg("max_size"), nb::arg("progress").none())
-      .def("visit", &GroupFrontier::visit, nb::arg("units").noconvert())
       .def("models", &GroupFrontier::models)
       .def("hull", &GroupFrontier::hull)
       .def_prop_ro("tried", &GroupFrontier::tried);

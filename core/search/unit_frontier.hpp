@@ -44,14 +44,6 @@ class UnitFrontier {
     } while (swaps_ && wander(context, progress));
   }
 
-  void visit(const std::vector<Index>& units) {
-    std::vector<Index> sorted = units;
-    std::sort(sorted.begin(), sorted.end());
-    engine_.start_at(sorted);
-    // Among nearly dependent columns the order matters: in that of the model it is known to do.
-    if (engine_.size() < static_cast<Index>(units.size())) engine_.start_at(units);
-  }
-
   const UnitTable& table() const { return table_; }
   Index tried() const { return tried_; }
 

@@ -126,6 +126,15 @@ def test_lam_is_per_group_or_per_column():
         assert per_column.objective_ == pytest.approx(best, rel=1e-9)
 
 
+def test_a_table_by_columns_that_has_room_for_no_more_is_not_the_end():
+    X, y, labels = grouped(4, widths=(4, 4, 4))
+    frontier = l0_frontier(X, y, feature_groups=labels, size_in="columns", max_size=6)
+    assert frontier.sizes.tolist() == [0, 4]
+    with pytest.raises(ValueError, match="begin to pay"):
+        frontier.at(lam=1e-9)
+    assert frontier.grow(lam=1e-9).at(lam=1e-9).size == 12
+
+
 def test_factors_of_the_price():
     X, y, labels = grouped(5, widths=(1,) * 10, active=(2, 5, 7))
     price = np.random.default_rng(5).choice([0.2, 0.5, 1.0, 3.0], 10)

@@ -252,7 +252,9 @@ class GroupSearch:
     def _end(self) -> float:
         """Return the price at which one more unit pays in the largest model."""
         largest = self._table(self.units.by_columns).models()[-1]
-        if largest.size < self.last or self.last >= self.largest:
+        # A table by columns may end before the size it was grown to: nothing may fit in between.
+        stuck = not self.units.by_columns and largest.size < self.last
+        if stuck or self.last >= self.largest:
             return 0.0
         self.engine.move_to(largest.units)
         gains = self.engine.insertion_gains()
