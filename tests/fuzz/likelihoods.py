@@ -66,7 +66,7 @@ def check_likelihood(rng):
     how = {"ridge": ridge, "weights": weights, "intercept": intercept}
     Z = standardise(X, weights, intercept)
     scale = refit(loss, Z, y, (), **how).energy
-    rounding = ROUNDING * scale + 1e-15 * float(np.abs(y).sum())
+    rounding = ROUNDING * scale + 1e-14 * float(np.abs(y).sum())
     sizes, energies = frontier.sizes, frontier.energies
     assert sizes.tolist() == list(range(sizes[0], sizes[-1] + 1))
     # Energies up to a hundred times their rounding are those of exact fits, which are all equal.

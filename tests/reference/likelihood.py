@@ -113,10 +113,10 @@ def best_subsets(energies):
 
 
 def evidence(loss, y, weights=None):
-    """Return m of EBIC: twice the weight of the rarer class, or rows up to the sum of counts."""
+    """Return m of EBIC: the weight of the rarer class, or rows up to the sum of counts."""
     w = np.ones(len(y)) if weights is None else weights
     if loss == "logistic":
-        return 2 * min(w @ y, w @ (1 - y))
+        return min(w @ y, w @ (1 - y))
     return min(w.sum(), w @ y)
 
 
