@@ -152,10 +152,11 @@ void bind_likelihood(nb::module_& m) {
            nb::arg("weights").noconvert(), nb::arg("ridge"), nb::arg("threads"),
            nb::keep_alive<1, 2>())
       .def_prop_ro("null_energy",
-                   [](const LikelihoodEngine& e) { return e.likelihood_->null_energy(); })
+                   [](const LikelihoodEngine& e) { return e.likelihood_->fit().null_energy(); })
       .def_prop_ro("largest_error",
-                   [](const LikelihoodEngine& e) { return e.likelihood_->largest_error(); })
-      .def_prop_ro("farthest", [](const LikelihoodEngine& e) { return e.likelihood_->farthest(); });
+                   [](const LikelihoodEngine& e) { return e.likelihood_->fit().largest_error(); })
+      .def_prop_ro("farthest",
+                   [](const LikelihoodEngine& e) { return e.likelihood_->fit().farthest(); });
   nb::class_<LikelihoodFolds>(m, "LikelihoodFolds")
       .def(nb::init<const nb::list&, const nb::list&, const nb::list&, bool, double,
                     const Vector<Index>&, int, int>(),

@@ -80,13 +80,13 @@ def test_the_models_are_refits_and_none_beats_the_best_subset(loss, options):
         assert energy >= least * (1 - 1e-9)
         model, fit = frontier.at(size=size), case.refit(support)
         eta = case.X @ model.coef + model.intercept
-        np.testing.assert_allclose(eta, fit.eta, atol=2e-4)
+        np.testing.assert_allclose(eta, fit.eta, rtol=1e-7, atol=1e-7)
         assert np.flatnonzero(model.coef).tolist() == support.tolist() == model.support.tolist()
         assert model.energy == energy
         assert 0.5 * model.rss == pytest.approx(fit.nll, rel=1e-6)
         assert 0.5 * model.rss == pytest.approx(nll(loss, eta, case.y, case.weights), rel=1e-8)
         n = len(case.y) if case.weights is None else case.weights.sum()
-        np.testing.assert_allclose(model.standardised, fit.beta / np.sqrt(n), atol=1e-4)
+        np.testing.assert_allclose(model.standardised, fit.beta / np.sqrt(n), atol=1e-7)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
