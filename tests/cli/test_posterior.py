@@ -126,7 +126,7 @@ def test_the_same_command_saves_the_same_bytes(model, people, tmp_path):
     assert (result.code, result.out, result.err) == (0, "", "")
     assert again.read_bytes() == model.read_bytes()
     content = json.loads(again.read_text())
-    assert (content["version"], content["distances"]) == (3, None)
+    assert (content["version"], content["distances"]) == (4, None)
     assert content["fit"]["draws"] == len(content["draws"]["sizes"]) == 400
 
 

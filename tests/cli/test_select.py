@@ -439,11 +439,12 @@ def test_no_zero_is_negative(predicts, size, capsys):
     variable = {"name": "x", "coefficient": -0.0, "standardised": -1e-5, "r2_lost": -1e-16}
     judged = {
         "r2": -2e-4, "r2_se": 1e-5, "predicts": predicts, "size_high": size, "size_low": size,
-        "folds": "folds", "rmse": 1.0,
+        "folds": "folds", "error": 1.0, "rmse": 1.0, "auc": None,
     }  # fmt: skip
     held = {"rows": 9, "rmse": 1.0, "rmse_of_mean": 1.0, "r2": -3e-4}
     content = {
         "target": "y", "rule": "", "data": {"features": 5, "rows_fitted": 9}, "warnings": [],
+        "family": {"ratio": None, "measure": "R²", "labels": None, "error": "squared error"},
         "notes": [], "cross_validation": judged, "held_out": held, "posterior": None,
         "model": {
             "size": size, "r2": -1e-16, "intercept": -0.0, "variables": [variable], "lam": 1.0,

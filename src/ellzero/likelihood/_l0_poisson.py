@@ -50,6 +50,8 @@ def dispersion(
     Pearson's statistic over the degrees of freedom; NaN where none are left.
     """
     weight = np.ones_like(y) if weight is None else weight
+    counted = weight > 0
+    y, mean, weight = y[counted], mean[counted], weight[counted]
     left = float(weight.sum()) - size - 1
     squares = (y - mean) ** 2 / np.maximum(mean, np.finfo(float).tiny)
     return float(weight @ squares) / left if left > 0 else math.nan
