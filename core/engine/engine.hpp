@@ -108,8 +108,6 @@ class Engine {
   virtual void ignore_outsiders() {}
   // Whether walks through worse supports are worth their cost if they set out by a removal.
   virtual bool walks_down() const { return true; }
-  // Whether what it promises may rest on a first look: everything will be asked for again.
-  virtual void hurry(bool) {}
   // Until restore(): gains and costs need not be as sure as elsewhere; the energy is.
   virtual void explore() {}
   // These units will be inserted sooner or later.

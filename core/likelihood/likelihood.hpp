@@ -130,10 +130,6 @@ class Likelihood final : public Engine {
   void ignore_outsiders() override { model_.ignore_outsiders(); }
   // One in forty was seen to find anything, and one in three of the others.
   bool walks_down() const override { return false; }
-  void hurry(bool hurries) override {
-    if (hurries_ && !hurries) looked_ = inserted_ = false;
-    hurries_ = hurries;
-  }
   void explore() override { explores_ = true; }
   void prepare(const std::vector<Index>& columns) override { model_.prepare(columns); }
   void expect_gains_above(double gain) override {
@@ -279,7 +275,7 @@ class Likelihood final : public Engine {
   LocalFit fit_;
   mutable LeastSquares model_;  // the quadratic that ranks moves
   mutable FitMemory memory_;
-  bool explores_ = false, hurries_ = false;
+  bool explores_ = false;
   // Known once they have been asked for:
   mutable bool looked_ = false, inserted_ = false;
   mutable double omega_ = 0;
@@ -370,7 +366,7 @@ inline void Likelihood::look() const {
   const std::vector<Index> key = sorted(members());
   const FitMemory::Entry* known = memory_.find(key);
   std::shared_ptr<const std::vector<double>> slopes = known ? known->descents : nullptr;
-  if (!slopes && (explores_ || (hurries_ && omega_ > 0))) {
+  if (!slopes && explores_) {
     slopes = glance();
   } else if (!slopes) {
     auto made = std::make_shared<std::vector<double>>(units());

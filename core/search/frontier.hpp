@@ -62,7 +62,11 @@ class Frontier {
             const Frontier* neighbour = nullptr) {
     extend(max_size);
     // Without swaps first: the table only gets better, so with them it can't end up worse.
-    close_first(context, progress, neighbour);
+    close(false, context, progress);
+    if (neighbour) {
+      suggest(neighbour->models_, context);
+      close(false, context, progress);
+    }
     if (swaps_) {
       for (Model& model : models_) model.tried = model.swapped;
       do {
@@ -127,19 +131,6 @@ class Frontier {
   Index tried() const { return tried_; }
 
  private:
-  // Without swaps; if these follow, everything is looked at again.
-  void close_first(const Context& context, const Progress& progress, const Frontier* neighbour) {
-    struct Hurry {
-      Engine& engine;
-      ~Hurry() { engine.hurry(false); }
-    } hurry{engine_};
-    engine_.hurry(swaps_);
-    close(false, context, progress);
-    if (!neighbour) return;
-    suggest(neighbour->models_, context);
-    close(false, context, progress);
-  }
-
   static std::vector<Index> sorted(std::vector<Index> units) {
     std::sort(units.begin(), units.end());
     return units;
