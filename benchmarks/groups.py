@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -126,11 +127,9 @@ def sizes():
         for seed in SEEDS:
             X, y, labels, _ = make(seed)
             ours, frontier = quickest(
-                lambda: l0_frontier(X, y, feature_groups=labels, max_size=MAX_SIZE)  # noqa: B023
+                partial(l0_frontier, X, y, feature_groups=labels, max_size=MAX_SIZE)
             )
-            theirs, _ = quickest(
-                lambda: by_abess(X, y, labels, range(MAX_SIZE + 1))  # noqa: B023
-            )
+            theirs, _ = quickest(partial(by_abess, X, y, labels, range(MAX_SIZE + 1)))
             ratios.append(ours / theirs)
             energies = dict(zip(frontier.sizes.tolist(), frontier.energies, strict=True))
             for size in range(1, MAX_SIZE + 1):
@@ -198,12 +197,10 @@ def heredity():
         beta[parts], beta[products] = 0.2 * rng.choice([-1, 1], 4), 0.6
         y = X @ beta + rng.standard_normal(200)
         truth = {*parts.tolist(), *products.tolist()}
-        single, plain = quickest(lambda: l0_frontier(X, y, max_size=20))  # noqa: B023
-        free, _ = quickest(
-            lambda: l0_frontier(X, y, max_size=20, feature_groups=range(820))  # noqa: B023
-        )
+        single, plain = quickest(partial(l0_frontier, X, y, max_size=20))
+        free, _ = quickest(partial(l0_frontier, X, y, max_size=20, feature_groups=range(820)))
         bound, strong = quickest(
-            lambda: l0_frontier(X, y, max_size=20, heredity="strong", parents=parents)  # noqa: B023
+            partial(l0_frontier, X, y, max_size=20, heredity="strong", parents=parents)
         )
         ratios.append(bound / free)
         plain_ratios.append(bound / single)

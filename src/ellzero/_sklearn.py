@@ -242,6 +242,11 @@ def check_classifier_input(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y "
             "is None."
         )
+    entries = np.asarray(y)
+    if entries.dtype.kind == "O" and any(
+        entry is None or type(entry).__name__ in ("NAType", "NaTType") for entry in entries.ravel()
+    ):
+        raise ValueError("Input y contains NaN: every row needs a class.")
     X, y = validate_table(
         estimator, X, y, accept_sparse="csc", dtype=[np.float64, np.float32], multi_output=False
     )

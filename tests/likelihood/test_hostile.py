@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from interrupts import interrupted
 from likelihood_tables import LOSSES, draw
@@ -240,3 +241,16 @@ def test_an_interrupt_propagates_and_the_next_fit_is_right(loss):
     model = KINDS[loss](size=3).fit(small, response)
     fit = refit(loss, standardise(small), response, model.support_, ridge=model.ridge_)
     assert 0.5 * model.deviance_ == pytest.approx(fit.nll, rel=1e-6)
+
+
+@pytest.mark.parametrize("nothing", [None, pd.NA])
+def test_a_row_without_a_class(nothing):
+    labels = pd.Series(["a", "b", nothing] * 10, dtype=object)
+    with pytest.raises(ValueError, match="y contains NaN: every row needs a class"):
+        L0Classifier().fit(np.random.default_rng(0).normal(size=(30, 2)), labels)
+
+
+def test_exposures_that_are_no_numbers():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(ValueError, match="exposure must hold numbers"):
+        L0PoissonRegressor().fit(X, np.arange(20), exposure=["a"] * 20)

@@ -20,7 +20,7 @@ from ellzero.regression._folds import Turn
 from ellzero.regression._losses import Loss
 from ellzero.regression._problem import Likelihood, Problem
 
-__all__ = ["LikelihoodFold", "LikelihoodFolds", "can_train", "make_repeats"]
+__all__ = ["LikelihoodFold", "LikelihoodFolds", "can_train", "make_repeats", "open_search"]
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
@@ -78,6 +78,27 @@ class LikelihoodFold(NamedTuple):
         """Return the errors of models on the latter; fits are not rescaled."""
         errors = self.score(models.predictors, self.y, self.test_weight)
         return errors, np.zeros_like(errors), np.zeros_like(errors)
+
+
+def open_search(
+    batch: list[LikelihoodFold],
+    sbr: bool,
+    ridge: float,
+    forced: _Integers,
+    workers: int,
+    threads: int,
+) -> _core.LikelihoodFolds:
+    """Return the searches of some folds, in so many threads, with so many for passes over X."""
+    return _core.LikelihoodFolds(
+        [fold.likelihood.rows for fold in batch],
+        [fold.weight for fold in batch],
+        [fold.test for fold in batch],
+        sbr,
+        ridge,
+        forced,
+        workers,
+        max(1, threads // workers),
+    )
 
 
 class LikelihoodFolds:
@@ -138,26 +159,9 @@ class LikelihoodFolds:
         """Return what makes the folds, all together."""
         return [lambda: self.folds]
 
-    def open(
-        self,
-        batch: list[LikelihoodFold],
-        sbr: bool,
-        ridge: float,
-        forced: _Integers,
-        workers: int,
-        threads: int,
-    ) -> _core.LikelihoodFolds:
-        """Return the searches of some folds, in so many threads, with so many for passes over X."""
-        return _core.LikelihoodFolds(
-            [fold.likelihood.rows for fold in batch],
-            [fold.weight for fold in batch],
-            [fold.test for fold in batch],
-            sbr,
-            ridge,
-            forced,
-            workers,
-            max(1, threads // workers),
-        )
+    def open(self, batch: list[LikelihoodFold], *how: Any) -> _core.LikelihoodFolds:
+        """Return the searches of some folds: see `open_search`."""
+        return open_search(batch, *how)
 
     def one_by_one(self) -> Iterator[Turn]:
         """Give each fold, and what makes the others on its training rows."""

@@ -33,6 +33,10 @@ def log_exposure(exposure: Any, y: NDArray[np.float64]) -> NDArray[np.float64] |
     """Return the logarithm of exposures, one for each response; None if there are none."""
     if exposure is None:
         return None
+    try:
+        exposure = np.asarray(exposure, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("exposure must hold numbers.") from None
     exposure = check_array(exposure, ensure_2d=False, dtype=np.float64, input_name="exposure")
     if exposure.ndim != 1:
         raise ValueError("exposure must have one dimension.")

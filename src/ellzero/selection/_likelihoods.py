@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
-from ellzero.likelihood._folds import LikelihoodFold, LikelihoodFolds, can_train
+from ellzero.likelihood._folds import (
+    LikelihoodFold,
+    LikelihoodFolds,
+    can_train,
+    open_search,
+)
 from ellzero.likelihood._scores import Score, log_loss, one_less_auc, poisson_deviance
 from ellzero.regression._folds import Data, Turn
 from ellzero.regression._losses import Loss
@@ -94,25 +100,9 @@ class LearnedLikelihoodFolds:
     def _some(self, split: tuple[_Rows, _Rows]) -> list[LikelihoodFold]:
         return [self._fold(*split)]
 
-    def open(
-        self,
-        batch: list[LikelihoodFold],
-        sbr: bool,
-        ridge: float,
-        forced: _Rows,
-        workers: int,
-        threads: int,
-    ) -> _core.LikelihoodFolds:
-        """Return the searches of some folds."""
-        return LikelihoodFolds.open(
-            self,  # type: ignore[arg-type]  # which it asks for nothing
-            batch,
-            sbr,
-            ridge,
-            forced,
-            workers,
-            threads,
-        )
+    def open(self, batch: list[LikelihoodFold], *how: Any) -> _core.LikelihoodFolds:
+        """Return the searches of some folds: see `open_search`."""
+        return open_search(batch, *how)
 
     def one_by_one(self) -> Iterator[Turn]:
         """Make one fold after the other."""
