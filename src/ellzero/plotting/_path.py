@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from numpy.typing import NDArray
 
-from ellzero._columns import column_name
 from ellzero._spacing import limit_axis
 from ellzero.plotting._labels import PALETTE, label_ends
 
@@ -34,7 +33,7 @@ def draw_path(
     ax: Axes | None,
 ) -> Axes:
     """Draw what :meth:`ellzero.Frontier.plot` describes."""
-    sizes, edges, columns, values = _steps(frontier, max_size, standardised, lam)
+    sizes, edges, names, values = _steps(frontier, max_size, standardised, lam)
     if ax is not None and not isinstance(ax, Axes):
         raise TypeError(f"ax must be a matplotlib Axes; got {type(ax).__name__}.")
     if ax is None:
@@ -68,13 +67,12 @@ def draw_path(
     named = order[:_MOST_NAMED]
     spare = [_NO_COLOUR] * _MOST_NAMED
     colours = dict(zip(named.tolist(), [*PALETTE, *spare], strict=False))
-    for j in [*(j for j in range(len(columns)) if j not in colours), *reversed(colours)]:
+    for j in [*(j for j in range(len(names)) if j not in colours), *reversed(colours)]:
         colour, width = (colours[j], 1.8) if j in colours else (_GONE, 1.0)
         ax.plot(*_outline(edges, values[:, j]), color=colour, lw=width)
-    names = [column_name(int(j), frontier.feature_names) for j in columns]
     unnamed = label_ends(ax, values[-1, named], [names[j] for j in named], list(colours.values()))
     _name_sizes(ax, sizes, edges)
-    peaks = values[np.abs(values).argmax(axis=0), np.arange(len(columns))]
+    peaks = values[np.abs(values).argmax(axis=0), np.arange(len(names))]
     beyond = [j for j in np.argsort(-np.abs(peaks), kind="stable") if not low <= peaks[j] <= high]
     _note(
         ax,
@@ -100,30 +98,39 @@ def _limits(
     return float(low), float(high)
 
 
+class _Steps(NamedTuple):
+    """The models drawn, the ends of their intervals, and a line for every variable."""
+
+    sizes: NDArray[np.int64]
+    edges: NDArray[np.float64]
+    names: list[str]
+    values: NDArray[np.float64]  # by model and variable
+
+
 def _steps(
     frontier: Frontier, max_size: int | None, standardised: bool, lam: float | None
-) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return the sizes drawn, the ends of their intervals, the columns, and a coefficient each."""
-    sizes = frontier.hull_sizes
+) -> _Steps:
+    lines = frontier._lines(standardised=standardised)
+    sizes = np.array(lines.sizes)
     if max_size is not None:
         sizes = sizes[sizes <= max(max_size, sizes[0])]
-    models = [frontier.at(size=int(size)) for size in sizes]
-    columns = np.unique(np.concatenate([model.support for model in models]))
-    values = np.zeros((len(sizes), len(columns)))
-    for row, model in zip(values, models, strict=True):
-        place = np.searchsorted(columns, model.support)
-        row[place] = model.standardised if standardised else model.coef[model.support]
+    members = lines.members[: len(sizes)]
+    seen = np.unique(np.concatenate(members))
+    names = [lines.names[j] for j in seen]
+    values = np.zeros((len(sizes), len(seen)))
+    for row, own, heights in zip(values, members, lines.values, strict=False):
+        row[np.searchsorted(seen, own)] = heights
     breakpoints = frontier.lambdas[: len(sizes) - 1]
     if not breakpoints.size:
-        return sizes, breakpoints, columns, values
+        return _Steps(sizes, breakpoints, names, values)
     first, last = breakpoints[0], breakpoints[-1]
     reach = max((first / last) ** 0.08, 1.3)  # how far the first and last model are drawn
-    low, _ = frontier.interval(int(sizes[-1])) or (0.0, last)
+    low = frontier.lambdas[len(sizes) - 1] if len(sizes) <= len(frontier.lambdas) else lines.end
     shown = (
         [first * reach, last / reach] if lam is None else [first * reach, last / reach, lam / 1.1]
     )
     edges = [max(shown), *breakpoints, max(low, min(shown))]
-    return sizes, np.array(edges), columns, values
+    return _Steps(sizes, np.array(edges), names, values)
 
 
 def _outline(

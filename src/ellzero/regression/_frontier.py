@@ -22,6 +22,7 @@ from ellzero.regression._growth import GrowingFrontier
 from ellzero.regression._hull import middle
 from ellzero.regression._losses import Loss
 from ellzero.regression._neighbours import best_swaps, neighbouring_models
+from ellzero.regression._path_lines import PathLines
 from ellzero.regression._problem import to_float
 from ellzero.regression._removal import correlations, lost_of, r2_at
 
@@ -650,3 +651,10 @@ class Frontier:
             lam=lam,
         )
         return draw_path(self, max_size=max_size, standardised=standardised, lam=lam, ax=ax)
+
+    def _lines(self, *, standardised: bool) -> PathLines:
+        """Return what :meth:`plot` draws: a line for every variable."""
+        models = [self.at(size=int(size)) for size in self.hull_sizes]
+        return PathLines.of_columns(
+            models, self.feature_names, self._hull.end, standardised=standardised
+        )

@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero import _core
 from ellzero._columns import column_name
+from ellzero._engine import make_engine, thread_count
 from ellzero._sklearn import Interval, check_parameters
 from ellzero.regression._criteria import CRITERIA
 from ellzero.regression._frontier import Frontier, _check_criterion, _one_at_a_time
 from ellzero.regression._frontier_model import FrontierModel
+from ellzero.regression._group_neighbours import best_group_swaps, neighbouring_groups
+from ellzero.regression._group_rows import lost_without_each_group
 from ellzero.regression._group_search import GroupSearch, UnitModel
+from ellzero.regression._path_lines import PathLines
 from ellzero.regression._problem import to_float
+from ellzero.regression._removal import correlations_by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +44,8 @@ class GroupModel(FrontierModel):
         For each column of the support: by how much the energy would rise without its group.
     groups : list of str
         The names of its groups.
+    units : ndarray of int
+        Their places among all groups.
     df : ndarray of int
         For each group: the independent columns that it brought.
     group_cost : ndarray
@@ -50,6 +58,7 @@ class GroupModel(FrontierModel):
     """
 
     groups: list[str]
+    units: NDArray[np.int64]
     df: NDArray[np.int64]
     group_cost: NDArray[np.float64]
     price: float
@@ -87,10 +96,11 @@ class GroupFrontier(Frontier):
         The names of the columns of X, if it had names that are all strings.
     """
 
-    def __init__(self, search: GroupSearch, names: Any) -> None:
+    def __init__(self, search: GroupSearch, names: Any, rescaling: float = 1.0) -> None:
         self._lock = threading.RLock()
-        self.rescaling = 1.0
+        self.rescaling = rescaling
         self._growing = None
+        self._columns: _core.LeastSquares | None = None  # for correlations, if they are asked for
         self._search: GroupSearch | None = search
         design = search.design
         self._n, self._yy, self._mean_y = design.weight, design.yy, design.mean_y
@@ -121,7 +131,7 @@ class GroupFrontier(Frontier):
         return self._search
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_search": None}
+        return {**super().__getstate__(), "_search": None, "_columns": None}
 
     def __repr__(self) -> str:
         return (
@@ -131,6 +141,7 @@ class GroupFrontier(Frontier):
         )
 
     def _describe(self, model: UnitModel) -> GroupModel:
+        model = model.rescaled(self.rescaling, self._yy)
         coef = np.zeros(self._n_columns)
         coef[model.support] = model.beta * model.inverse_scale
         scale = math.sqrt(self._yy) if self._yy > 0 else math.inf
@@ -146,6 +157,7 @@ class GroupFrontier(Frontier):
             removal_cost=np.array([cost[self._home[j]] for j in model.support]),
             interval=self._price_hull.interval(model),
             groups=[self.group_names[unit] for unit in model.units],
+            units=model.units,
             df=model.ranks,
             group_cost=model.costs,
             price=model.price,
@@ -335,14 +347,186 @@ class GroupFrontier(Frontier):
         """Refuse: a proof over groups is not known yet."""
         raise ValueError("certify proves models of single columns: not of groups or under rules.")
 
-    def neighbours(self, *_: Any, **__: Any) -> NoReturn:
-        """Refuse: they are those of single columns."""
-        raise ValueError("neighbours are of single columns: not of groups or under rules.")
+    @_one_at_a_time
+    def neighbours(
+        self, size: int, within: float | None = None, *, lam: float | None = None
+    ) -> pd.DataFrame:
+        """List the models one move away that are nearly as good, each refitted.
 
-    def stand_ins(self, *_: Any, **__: Any) -> NoReturn:
-        """Refuse: they are those of single columns."""
-        raise ValueError("stand_ins are of single columns: not of groups or under rules.")
+        A group enters with the parents that it lacks, and leaves with what needs it; swaps are for
+        groups that can enter alone. All keep the rules.
 
-    def plot(self, *, ax: Axes | None = None, **_: Any) -> NoReturn:
-        """Refuse: the path is drawn for single columns."""
-        raise ValueError("plot draws paths of single columns: not of groups or under rules.")
+        Parameters
+        ----------
+        size : int
+            One of ``sizes``.
+        within : float, default=None
+            How much greater the objective may be; None means ``lam``.
+        lam : float, default=None
+            The price at which objectives are compared, in squared units of y; None means the middle
+            of the size's interval, or where it comes nearest to having one.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The best first: the ``move`` ("swap", "insert", "remove"), the groups that ``enters``
+            and ``leaves`` (several are separated by commas), the ``loss``, by how much the
+            objective is greater, and the ``energy``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ellzero import l0_frontier
+        >>> X = np.eye(4)[:, :3]
+        >>> frontier = l0_frontier(X, [4, 2, 1, 0], feature_groups=[0, 1, 1], fit_intercept=False)
+        >>> frontier.neighbours(1, within=10).loc[0, ["move", "enters"]].tolist()
+        ['insert', '1']
+        """
+        return self._neighbours_of(self._models[self._place(size)], lam, within)
+
+    @_one_at_a_time
+    def stand_ins(self, size: int, count: int = 3) -> pd.DataFrame:
+        """List, for each group of a model that can leave alone, those that could take its place.
+
+        Parameters
+        ----------
+        size : int
+            One of ``sizes``.
+        count : int, default=3
+            How many for each group.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row for each swap, by group and the best first: the group that ``leaves``, the one
+            that ``enters``, the ``rise`` of the energy, in squared units of y, and their
+            ``correlation``: the largest between combinations of their columns, without a sign but
+            for two groups of one column.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ellzero import l0_frontier
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(50, 4))
+        >>> frontier = l0_frontier(X, X[:, 0] + X[:, 1], feature_groups=["a", "a", "b", "b"])
+        >>> frontier.stand_ins(1)[["leaves", "enters"]].values.tolist()
+        [['a', 'b']]
+        """
+        many = Interval(Integral, 1, None, closed="left")
+        check_parameters("GroupFrontier.stand_ins", {"count": [many]}, count=count)
+        return self._stand_ins_of(self._models[self._place(size)], int(count))
+
+    @_one_at_a_time
+    def _neighbours_of(
+        self, model: UnitModel, lam: float | None, within: float | None
+    ) -> pd.DataFrame:
+        search = self._searching()
+        price = Interval(Real, 0, None, closed="left")
+        constraints = {"within": [price, None], "lam": [price, None]}
+        check_parameters("GroupFrontier.neighbours", constraints, lam=lam, within=within)
+        lam = self._price_hull.fair_price(model) if lam is None else to_float("lam", lam)
+        within = lam if within is None else to_float("within", within)
+        return neighbouring_groups(search, model, lam, within)
+
+    @_one_at_a_time
+    def _stand_ins_of(self, model: UnitModel, count: int) -> pd.DataFrame:
+        search = self._searching()
+        table = best_group_swaps(search, model, count)
+        place = {name: unit for unit, name in enumerate(self.group_names)}
+        table["correlation"] = [
+            self._correlation(place[out], place[into])
+            for out, into in zip(table["leaves"], table["enters"], strict=True)
+        ]
+        return table.astype({"correlation": np.float64})
+
+    def _correlation(self, unit: int, other: int) -> float:
+        """Return the largest correlation of combinations of columns of two groups."""
+        columns = self._searching().units.columns
+        own, its = columns[unit], columns[other]
+        gram, _ = self._correlations(np.concatenate([own, its]))
+        k = own.size
+        if gram.shape == (2, 2):
+            return float(gram[0, 1])
+        across = _half_inverse(gram[:k, :k]) @ gram[:k, k:] @ _half_inverse(gram[k:, k:])
+        return min(float(np.linalg.norm(across, 2)), 1.0)
+
+    @_one_at_a_time
+    def _correlations(
+        self, columns: NDArray[np.int64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        search = self._searching()
+        if self._columns is None:
+            self._columns = make_engine(search.design, 0.0, thread_count())
+        return correlations_by(self._columns, search.design, columns)
+
+    def _r2_lost(self, model: FrontierModel) -> NDArray[np.float64]:
+        """Return by how much R2 falls without each group of one of the models."""
+        assert isinstance(model, GroupModel)
+        search = self._searching()
+        return lost_without_each_group(search.fit(model.units), search, self.rescaling)
+
+    def _strengths(self, model: GroupModel) -> NDArray[np.float64]:
+        """Return the standardised coefficient of each group; without a sign if it has several."""
+        home = self._home[model.support]
+        gram, _ = self._correlations(model.support) if self._yy > 0 else (None, None)
+        out = []
+        for unit in model.units:
+            own = np.flatnonzero(home == unit)
+            beta = model.standardised[own]
+            if own.size == 1 or gram is None:
+                out.append(float(beta[0]) if own.size == 1 else 0.0)
+            else:
+                out.append(math.sqrt(max(float(beta @ gram[np.ix_(own, own)] @ beta), 0.0)))
+        return np.array(out)
+
+    def plot(
+        self,
+        *,
+        max_size: int | None = None,
+        standardised: bool = True,
+        lam: float | None = None,
+        ax: Axes | None = None,
+    ) -> Axes:
+        """Draw the groups against ``lam``, as far as they are solutions.
+
+        Parameters
+        ----------
+        max_size : int, default=None
+            The largest model to draw; None means all.
+        standardised : bool, default=True
+            Whether a line is drawn for every group: in standard deviations of y, its coefficient
+            for one of the column or, if it has several columns, the standard deviation of what
+            they add, which has no sign. Else, one for every column, in its own units.
+        lam : float, default=None
+            A price to mark.
+        ax : matplotlib.axes.Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            What was drawn on: see :meth:`ellzero.Frontier.plot`.
+        """
+        return super().plot(max_size=max_size, standardised=standardised, lam=lam, ax=ax)
+
+    def _lines(self, *, standardised: bool) -> PathLines:
+        models = self.hull_models
+        if not standardised:
+            return PathLines.of_columns(
+                models, self.feature_names, self._price_hull.end, standardised=False
+            )
+        return PathLines(
+            [model.size for model in models],
+            [model.units for model in models],
+            [self._strengths(model) for model in models],
+            self.group_names,
+            self._price_hull.end,
+        )
+
+
+def _half_inverse(gram: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the inverse of the root of a matrix, leaving out what is down to rounding."""
+    values, vectors = np.linalg.eigh(gram)
+    sound = values > 1e-10 * values[-1]
+    return np.asarray(vectors[:, sound] / np.sqrt(values[sound]) @ vectors[:, sound].T)

@@ -15,7 +15,7 @@ from ellzero.regression._group_search import GroupSearch, UnitModel
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["GroupRows", "group_rows"]
+__all__ = ["GroupRows", "group_rows", "lost_without_each_group"]
 
 
 @dataclass(frozen=True)
@@ -61,16 +61,25 @@ class GroupRows:
 
 def group_rows(model: UnitModel, search: GroupSearch) -> GroupRows:
     """Take the groups of a model apart."""
-    total = search.design.yy if search.design.yy > 0 else 1.0
-    lost = 2 * model.costs / total
-    if search.ridge > 0:  # then the energy is not all RSS
-        without = [search.fit(model.units[model.units != unit]) for unit in model.units]
-        lost = np.array([rest.rss - model.rss for rest in without]) / total
     home = search.units.home[model.support]
     return GroupRows(
         [search.units.names[unit] for unit in model.units],
         model.ranks,
         model.costs,
-        lost,
+        lost_without_each_group(model, search),
         [model.support[home == unit] for unit in model.units],
     )
+
+
+def lost_without_each_group(
+    model: UnitModel, search: GroupSearch, factor: float = 1.0
+) -> NDArray[np.float64]:
+    """Return by how much R2 falls without each group, coefficients multiplied by a factor."""
+    yy = search.design.yy
+    total = yy if yy > 0 else 1.0
+    if not search.ridge:
+        return 2 * model.costs / total
+    # With a ridge the energy is not all RSS.
+    rss = model.rescaled(factor, yy).rss
+    without = [search.fit(model.units[model.units != unit]) for unit in model.units]
+    return np.array([rest.rescaled(factor, yy).rss - rss for rest in without]) / total

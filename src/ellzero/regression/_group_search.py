@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from ellzero._engine import CACHE_BYTES
 from ellzero._warnings import DependentColumnWarning
 from ellzero.regression._criteria import group_criterion, trusted_size
 from ellzero.regression._growth import MARGIN
+from ellzero.regression._hull import middle
 from ellzero.regression._problem import DEFAULT_MAX_SIZE
 from ellzero.regression._units import Units
 
@@ -44,6 +45,19 @@ class UnitModel:
     def df(self) -> int:
         """The rank of all its columns."""
         return int(self.ranks.sum())
+
+    def rescaled(self, factor: float, yy: float) -> UnitModel:
+        """Return the same with all coefficients multiplied by a factor.
+
+        With f the fit and r = y - f, r'f is twice what the ridge adds to the energy: the gradient
+        is zero at the solution.
+        """
+        if factor == 1:
+            return self
+        along = 2 * (self.energy - 0.5 * self.rss)
+        square = max(yy - self.rss - 2 * along, 0.0)
+        rss = self.rss - 2 * (factor - 1) * along + (factor - 1) ** 2 * square
+        return replace(self, beta=factor * self.beta, rss=max(rss, 0.0))
 
 
 class PriceHull:
@@ -90,6 +104,18 @@ class PriceHull:
                 last = place == len(self.lambdas)
                 return (self.end if last else float(self.lambdas[place])), high
         return None
+
+    def fair_price(self, model: UnitModel) -> float:
+        """Return the middle of a model's interval, or where it comes nearest to having one."""
+        found = self.interval(model)
+        if found is not None:
+            return middle(*found)
+        if not self.lambdas.size:
+            return self.end
+        prices = np.array([one.price for one in self.models])
+        energies = np.array([one.energy for one in self.models])
+        least = np.min(energies[:, None] + prices[:, None] * self.lambdas, axis=0)
+        return float(self.lambdas[np.argmin(model.energy + model.price * self.lambdas - least)])
 
 
 def _slope(low: UnitModel, high: UnitModel) -> float:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero import _core
 from ellzero.regression._problem import Problem
 
-__all__ = ["correlations", "lost_of", "lost_without_each", "r2_at"]
+__all__ = ["correlations", "correlations_by", "lost_of", "lost_without_each", "r2_at"]
 
 _Floats = NDArray[np.float64]
 _BLOCK = 8  # columns of the Gram matrix that are asked for at once
@@ -15,10 +16,17 @@ _BLOCK = 8  # columns of the Gram matrix that are asked for at once
 
 def correlations(problem: Problem, columns: NDArray[np.int64]) -> tuple[_Floats, _Floats]:
     """Return the correlations of some columns with each other and with y, which varies."""
+    return correlations_by(problem.engine, problem.design, columns)
+
+
+def correlations_by(
+    engine: _core.Engine, design: _core.Quadratic, columns: NDArray[np.int64]
+) -> tuple[_Floats, _Floats]:
+    """Return the same, given an engine on a design."""
     blocks = [columns[j : j + _BLOCK] for j in range(0, len(columns), _BLOCK)]
-    rows = [problem.engine.gram_columns(block)[:, columns] for block in blocks]
+    rows = [engine.gram_columns(block)[:, columns] for block in blocks]
     gram = np.concatenate(rows) if rows else np.empty((0, 0))
-    return gram, problem.design.zy[columns] / np.sqrt(problem.design.yy)
+    return gram, design.zy[columns] / np.sqrt(design.yy)
 
 
 def r2_at(gram: _Floats, with_y: _Floats, ridge: float, factor: float) -> float:
