@@ -34,7 +34,7 @@ def chosen(people, tmp_path_factory):
 
 def test_columns_are_shown_before_fitting(chosen):
     _, result, _ = chosen
-    before, _, after = result.out.partition("features predict")
+    before, _, after = result.out.partition("variables predict")
     assert "120 rows, 10 columns" in before
     assert "an identifier, it seems" in before
     assert "constant" in before
@@ -46,12 +46,14 @@ def test_columns_are_shown_before_fitting(chosen):
 def test_the_model_is_right_and_in_order(chosen):
     _, result, content = chosen
     names = [variable["name"] for variable in content["model"]["variables"]]
-    assert names[:2] == ["age", "city=Rome"]
+    assert names[:2] == ["age", "city"]
     lost = [variable["r2_lost"] for variable in content["model"]["variables"]]
     assert lost == sorted(lost, reverse=True)
     coefficients = {v["name"]: v["coefficient"] for v in content["model"]["variables"]}
     assert coefficients["age"] == pytest.approx(0.5, abs=0.05)
-    assert coefficients["city=Rome"] == pytest.approx(6, abs=1.5)
+    city = next(v for v in content["model"]["variables"] if v["name"] == "city")
+    levels = {f["name"]: f["coefficient"] for f in city["features"]}
+    assert levels["city=Rome"] == pytest.approx(6, abs=1.5)
     assert content["cross_validation"]["folds"].startswith("5 folds at random")
     assert content["cross_validation"]["predicts"]
     assert content["held_out"]["rows"] == 24
@@ -436,14 +438,20 @@ def test_entangled_variables_are_named_wherever_the_model_is_shown(tmp_path):
 @pytest.mark.parametrize("predicts", [False, True])
 @pytest.mark.parametrize("size", [0, 3])
 def test_no_zero_is_negative(predicts, size, capsys):
-    variable = {"name": "x", "coefficient": -0.0, "standardised": -1e-5, "r2_lost": -1e-16}
+    variable = {
+        "name": "x",
+        "coefficient": -0.0,
+        "standardised": -1e-5,
+        "r2_lost": -1e-16,
+        "features": [],
+    }
     judged = {
         "r2": -2e-4, "r2_se": 1e-5, "predicts": predicts, "size_high": size, "size_low": size,
         "folds": "folds", "error": 1.0, "rmse": 1.0, "auc": None,
     }  # fmt: skip
     held = {"rows": 9, "rmse": 1.0, "rmse_of_mean": 1.0, "r2": -3e-4}
     content = {
-        "target": "y", "rule": "", "data": {"features": 5, "rows_fitted": 9}, "warnings": [],
+        "target": "y", "rule": "", "data": {"features": 5, "variables": 5, "rows_fitted": 9}, "warnings": [],
         "family": {"ratio": None, "measure": "R²", "labels": None, "error": "squared error"},
         "notes": [], "cross_validation": judged, "held_out": held, "posterior": None,
         "model": {

@@ -38,7 +38,10 @@ def test_an_error_keeps_its_arguments():
     [
         (["--target", "none"], "has no column 'none', which --target names"),
         (["--target", "y"], "with --missing drop, mean or indicator"),
-        (["--target", "y", "--missing", "drop", "--size", "9"], "--size 9, but there are 1"),
+        (
+            ["--target", "y", "--missing", "drop", "--size", "9"],
+            "--size 9, but there is one feature",
+        ),
         (["--target", "y", "--missing", "drop", "--force", "no"], "--force names 'no', which"),
         (["--target", "y", "--drop", "no"], "has no column 'no', which --drop names"),
         (["--target", "c", "--missing", "drop"], r"numbers with a decimal comma \(--decimal ,\)"),

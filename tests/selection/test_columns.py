@@ -41,7 +41,7 @@ def predict(model, path, folder):
 
 
 def test_a_model_of_pooled_levels_and_parts_of_dates(path, tmp_path):
-    chosen = run(path, dates="parts")
+    chosen = run(path, dates="parts", levels=True)
     assert {"x", "city=other", "day month=Mar", "day weekday=Sat"} <= set(chosen.model.names)
     assert chosen.model.size < 10
     remarks = {remark.name: remark for remark in chosen.data.remarks}

@@ -173,7 +173,7 @@ def test_levels_of_a_category_are_quiet(rng):
     codes = rng.choice(12, size=2000, p=[0.3, *[0.7 / 11] * 11]).astype(np.int32)
     levels = [f"l{k}" for k in range(12)]
     y = codes + rng.normal(size=2000)
-    chosen = run({"c": TextColumn("c", codes, levels), "y": y}, size=11)
+    chosen = run({"c": TextColumn("c", codes, levels), "y": y}, size=11, levels=True)
     assert warned(chosen) == []
 
 

@@ -116,6 +116,19 @@ def table_options(command: _Command) -> _Command:
                 help="Add squares, a^2, and products, a:b, of deviations from the means.",
             ),
             click.option(
+                "--levels/--whole",
+                "levels",
+                default=False,
+                help="Choose the levels of a category one by one; else a category is one variable, "
+                "in or out whole.  [default: whole]",
+            ),
+            click.option(
+                "--heredity",
+                type=click.Choice(["strong", "weak"]),
+                help="With --interactions: a product needs both (strong) or one (weak) of the "
+                "columns that it is made of in the model.",
+            ),
+            click.option(
                 "--weights",
                 **column,
                 help="The column of weights, which are rescaled to sum to the number of rows.",

@@ -171,19 +171,12 @@ def show_selection(console: Console, content: dict[str, Any]) -> None:
     console.say(_headline(content))
     family = content["family"]
     ratio, measure = family["ratio"], family["measure"]
-    rows = [
-        [
-            variable["name"],
-            f"{variable['coefficient']:z.5g}",
-            *(
-                [f"{variable['standardised']:z.3f}"]
-                if ratio is None
-                else [_ratio(variable["ratio"]), _ratio(variable["ratio_per_sd"])]
-            ),
-            f"{variable['r2_lost']:z.4f}",
+    rows = []
+    for variable in model["variables"]:
+        rows.append(_model_row(variable, variable["name"], ratio))
+        rows += [
+            _model_row(feature, f"  {feature['name']}", ratio) for feature in variable["features"]
         ]
-        for variable in model["variables"]
-    ]
     console.say()
     console.table(
         [
@@ -197,6 +190,10 @@ def show_selection(console: Console, content: dict[str, Any]) -> None:
             ["(intercept)", f"{model['intercept']:z.5g}", *["" for _ in range(2 + bool(ratio))]],
         ],
     )
+    several = [variable for variable in model["variables"] if variable["features"]]
+    if several:
+        console.say()
+        console.say(_say_whole(several))
     console.say()
     if family["labels"]:
         console.say(
@@ -292,25 +289,53 @@ def _cell(value: bool | float | None) -> str:
     return f"{value:.2f}"
 
 
+def _model_row(row: dict[str, Any], name: str, ratio: str | None) -> list[str]:
+    """Write a variable, or a feature of one; what is not there is left empty."""
+    shown = row["coefficient"] is not None
+    numbers = [
+        f"{row['coefficient']:z.5g}" if shown else "",
+        *([_ratio(row["ratio"]) if shown else "", _ratio(row["ratio_per_sd"])] if ratio else []),
+        *([] if ratio else [f"{row['standardised']:z.3f}"]),
+        f"{row['r2_lost']:z.4f}" if "r2_lost" in row else "",
+    ]
+    return [name, *numbers]
+
+
+def _say_whole(variables: list[dict[str, Any]]) -> str:
+    """Say how variables that have several features are to be read."""
+    references = [
+        f"{clean(variable['name'])} with {clean(variable['reference'])!r}"
+        for variable in variables
+        if variable["reference"] is not None
+    ]
+    against = f" Levels are compared with another: {', '.join(references)}." if references else ""
+    return (
+        "A category is in or out whole, with a coefficient for each level. Its standardised number "
+        f"is the size of what its levels add, which has no sign.{against} --levels chooses levels "
+        "one by one."
+    )
+
+
 def _headline(content: dict[str, Any]) -> str:
     """Say what was found, by what it is worth on rows held out."""
     model, data, judged = content["model"], content["data"], content["cross_validation"]
-    target, size, p = clean(content["target"]), model["size"], data["features"]
+    target, size, p = clean(content["target"]), model["size"], data["variables"]
+    what = "features" if p == data["features"] else "variables"
     measure = content["family"]["measure"]
     fitted = f"{model['r2']:z.3f} on the {data['rows_fitted']:,} rows fitted"
     if judged is None or judged["r2"] is None:
-        return f"{size} of {p} features go with {target!r}: {measure} {fitted}"
+        return f"{size} of {p} {what} go with {target!r}: {measure} {fitted}"
     se = "" if judged["r2_se"] is None else f" ± {judged['r2_se']:.3f}"
     r2 = f"cross-validated {measure} {judged['r2']:z.3f}{se}"
     if not judged["predicts"]:
-        kept = f"{size} of {p} features are kept all the same, with {measure} {fitted}"
+        kept = f"{size} of {p} {what} are kept all the same, with {measure} {fitted}"
         if not size:
-            kept = f"None of {p} features is kept"
+            kept = f"None of {p} {what} is kept"
         elsewhere = "; nor is one in any fold" if not size and not judged["size_high"] else ""
         return f"These columns do not predict {target!r}: {r2}\n{kept}{elsewhere}"
     if not size:
-        return f"None of {p} features is kept for {target!r}: {r2}"
-    return f"{size} of {p} features predict {target!r}: {r2} ({fitted})"
+        return f"None of {p} {what} is kept for {target!r}: {r2}"
+    return f"{size} of {p} {what} predict {target!r}: {r2} ({fitted})"
 
 
 def show_posterior(console: Console, posterior: dict[str, Any], most: int = 20) -> None:

@@ -131,6 +131,10 @@ class CrossValidation(NamedTuple):
         marks = self.mark(curves, running)
         return Choice(curves, self.ridges, marks, max(ridge.size for ridge in found))
 
+    def up_to(self, max_size: int) -> CrossValidation:
+        """Return the same among models of up to a size."""
+        return self._replace(max_size=max_size)
+
     def mark(self, curves: list[Curve], running: list[int]) -> dict[str, Mark]:
         """Choose by each rule.
 

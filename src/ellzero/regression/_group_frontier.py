@@ -18,6 +18,7 @@ from ellzero._sklearn import Interval, check_parameters
 from ellzero.regression._criteria import CRITERIA
 from ellzero.regression._frontier import Frontier, _check_criterion, _one_at_a_time
 from ellzero.regression._frontier_model import FrontierModel
+from ellzero.regression._group_criterion import least_criterion
 from ellzero.regression._group_neighbours import best_group_swaps, neighbouring_groups
 from ellzero.regression._group_rows import lost_without_each_group
 from ellzero.regression._group_search import GroupSearch, UnitModel
@@ -107,6 +108,7 @@ class GroupFrontier(Frontier):
         self._n_columns, self.feature_names = design.columns, names
         self.group_names = search.units.names
         self._home = search.units.home
+        self.loss, self._total = "squared", design.yy
         self._read()
 
     def _read(self) -> None:
@@ -239,8 +241,7 @@ class GroupFrontier(Frontier):
         _check_criterion("criterion", str(criterion))
         self._check_weight()
         search = self._searching()
-        models = search.candidates()
-        return self._describe(models[int(np.argmin(search.criterion(str(criterion), models)))])
+        return self._describe(least_criterion(search, str(criterion)))
 
     def _check_price(self, lam: Any) -> float:
         if not isinstance(lam, Real) or not float(lam) >= 0:
@@ -265,8 +266,8 @@ class GroupFrontier(Frontier):
         """Return an information criterion for every size; the least of these may not be the least.
 
         Every independent column that entered costs ``log n`` (``2 log p`` for RIC), and EBIC's
-        choice is one among sets of groups. So its minimum may lie between the best models of each
-        number of groups: ``at(criterion=...)`` looks at the best of each number of columns too.
+        choice is one among sets of groups. So its minimum need not be the best model of its number
+        of groups: ``at(criterion=...)`` looks beyond these.
 
         Parameters
         ----------
@@ -416,6 +417,16 @@ class GroupFrontier(Frontier):
         many = Interval(Integral, 1, None, closed="left")
         check_parameters("GroupFrontier.stand_ins", {"count": [many]}, count=count)
         return self._stand_ins_of(self._models[self._place(size)], int(count))
+
+    def _unit_model(self, model: GroupModel) -> UnitModel:
+        return self._searching().fit(model.units)
+
+    @_one_at_a_time
+    def _r2_of(self, supports: list[NDArray[np.int64]]) -> NDArray[np.float64]:
+        """Return the R2 of some sets of groups, at the ridge and with the rescaling."""
+        search, total = self._searching(), self._yy if self._yy > 0 else 1.0
+        fits = [search.fit(units).rescaled(self.rescaling, self._yy) for units in supports]
+        return np.array([1 - fit.rss / total for fit in fits])
 
     @_one_at_a_time
     def _neighbours_of(

@@ -160,8 +160,6 @@ class GroupSearch:
         if units.by_columns:
             self._price = self._price * widths
         self._price[self._forced] = 0
-        # Sets of one width are the same by groups and by columns.
-        self._one_width = len(set(widths[widths > 0].tolist())) < 2
         self.last = 0
 
     @property
@@ -293,17 +291,24 @@ class GroupSearch:
         gains = self.engine.insertion_gains()
         return int(gains.argmax()), float(gains.max())
 
-    def candidates(self) -> list[UnitModel]:
-        """Return the models that a criterion may be least at: those of both tables."""
-        models = self.models()
-        if self._one_width:
-            return models
+    def of_other_table(self, most: int) -> list[UnitModel]:
+        """Return the best of each number of columns up to so many, or of groups if it has those.
+
+        None if all groups are of one width: they are the same then.
+        """
+        widths = self.engine.widths
+        if len(set(widths[widths > 0].tolist())) < 2:
+            return []
         other = self._table(not self.units.by_columns)
         if self.units.by_columns:
-            other.grow(max(model.units.size for model in models), self._progress)
-        else:
-            other.grow(max(model.df for model in models), self._progress)
-        return [*models, *[self.fit(model.units) for model in other.models()]]
+            most = max(model.units.size for model in self.models())
+        other.grow(most, self._progress)
+        return [self.fit(model.units) for model in other.models()]
+
+    def keeps_signs(self, model: UnitModel) -> bool:
+        """Say whether the coefficients of a model have the signs that they are to have."""
+        signs = self.units.signs
+        return signs is None or not np.any(model.beta * signs[model.support] < 0)
 
     def criterion(self, name: str, models: list[UnitModel]) -> _Floats:
         """Return a criterion of some models."""

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ellzero._certificate import Certificate
 from ellzero._engine import make_design, thread_count
+from ellzero.regression._group_criterion import least_criterion
 from ellzero.regression._group_frontier import GroupFrontier
 from ellzero.regression._group_search import GroupSearch, UnitModel
 from ellzero.regression._growth import MARGIN
@@ -102,7 +103,7 @@ def choose_groups(
     if size is not None:
         return _of_size(search, size)
     if isinstance(lam, str):
-        return _of_least_criterion(search, lam, limit)
+        return _of_least_criterion(search, lam, limit, given=max_size is not None)
     return _at_price(search, lam, limit)
 
 
@@ -135,22 +136,24 @@ def _at_price(search: GroupSearch, lam: float, max_size: int) -> GroupChoice:
     return GroupChoice(model, lam, certificate, _stopped(certificate))
 
 
-def _of_least_criterion(search: GroupSearch, criterion: str, max_size: int) -> GroupChoice:
+def _of_least_criterion(
+    search: GroupSearch, criterion: str, max_size: int, *, given: bool
+) -> GroupChoice:
     if search.design.weight < 1:
         raise ValueError(
             f"sample_weight sums to {search.design.weight:g}, but lam={criterion!r} takes the sum "
             "for the number of rows: rescale it."
         )
     search.grow(max_size)
-    models = search.candidates()
-    best = models[int(np.argmin(search.criterion(criterion, models)))]
+    best = least_criterion(search, criterion, max_size if given else None)
     interval = search.hull().interval(best)
     lam = math.nan if interval is None else middle(*interval)
     if best.size >= search.last and search.last < search.largest:
         certificate = Certificate.of_held_back_criterion(max_size, criterion, largest=True)
         return GroupChoice(best, lam, certificate, _stopped(certificate))
     certificate = Certificate("swaps", MOVES).with_least_criterion(
-        criterion, f"the best models known of up to {search.last} groups, by groups and by columns"
+        criterion,
+        f"the best models known of up to {search.last} groups, and of as many columns",
     )
     return GroupChoice(best, lam, certificate)
 

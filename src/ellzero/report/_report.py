@@ -131,19 +131,27 @@ def _steps(path: list[dict[str, Any]]) -> list[dict[str, Any]]:
             "error": _error(step["held_out"]),
             "chosen": step["chosen"],
             "intercept": number(step["intercept"]),
-            "variables": [
-                [
-                    shown(v["name"]),
-                    number(v["coefficient"]),
-                    signed(v["standardised"]),
-                    percent(v["r2_lost"]),
-                    round(100 * v["r2_lost"] / largest(step), 2),
-                ]
-                for v in step["variables"]
-            ],
+            "variables": [row for v in step["variables"] for row in _rows(v, largest(step))],
         }
         for step in path
     ]
+
+
+def _rows(variable: dict[str, Any], largest: float) -> list[list[Any]]:
+    """Return the row of a variable, and those of its features if it has several."""
+    several = bool(variable["features"])
+    own = [
+        shown(variable["name"]),
+        "" if several else number(variable["coefficient"]),
+        number(variable["standardised"], 3) if several else signed(variable["standardised"]),
+        percent(variable["r2_lost"]),
+        round(100 * variable["r2_lost"] / largest, 2),
+    ]
+    features = [
+        [shown(f["name"]), number(f["coefficient"]), signed(f["standardised"]), "", None]
+        for f in variable["features"]
+    ]
+    return [own, *features]
 
 
 def _price(step: dict[str, Any]) -> str:

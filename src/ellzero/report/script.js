@@ -43,7 +43,12 @@
       cell(row, coefficient, "num");
       cell(row, standardised, "num");
       cell(row, lost, "num");
-      bar(row, share);
+      if (share === null) {  // a feature of the variable above
+        row.className = "part";
+        cell(row, "", "less");
+      } else {
+        bar(row, share);
+      }
     }
     const last = body.insertRow();
     cell(last, "(intercept)", "name");

@@ -11,14 +11,18 @@ from ellzero._messages import Argument, Message
 from ellzero.likelihood._l0_poisson import OVERDISPERSED, dispersion
 from ellzero.regression import Frontier, FrontierModel
 from ellzero.regression._criteria import CRITERIA
+from ellzero.regression._group_frontier import GroupModel
 from ellzero.selection._entanglement import (
     Statistics,
     WayOut,
     entangled_sets,
     find_way_out,
+    parts_of,
+    smaller_way_out,
     variance_inflation,
 )
 from ellzero.selection._rules import Score
+from ellzero.selection._variables import Variables, names_in
 from ellzero.tables._errors import listed
 
 __all__ = ["caution_dispersion", "caution_entanglement", "caution_leakage"]
@@ -39,7 +43,7 @@ def caution_leakage(
     rss = 2 * frontier.energies
     exact = np.flatnonzero(rss <= _ROUNDING * total)
     if exact.size and frontier.sizes[exact[0]] > 0:
-        names = frontier.at(size=int(frontier.sizes[exact[0]])).names
+        names = names_in(frontier.at(size=int(frontier.sizes[exact[0]])))
         return [
             Message(
                 f"{target!r} is reproduced exactly by {listed(names, 8)}. A column made of the "
@@ -52,7 +56,7 @@ def caution_leakage(
     good = np.flatnonzero(rss <= (1 - _TOO_GOOD) * total)
     if score is None or not score.r2 > _TOO_GOOD or not good.size:
         return []
-    names = frontier.at(size=int(frontier.sizes[good[0]])).names
+    names = names_in(frontier.at(size=int(frontier.sizes[good[0]])))
     return [
         Message(
             f"{listed(names, 8)} predict{'s' * (len(names) == 1)} {target!r} all but exactly. Is "
@@ -92,7 +96,7 @@ def _caution_separation(target: str, frontier: Frontier, score: Score | None) ->
     good = np.flatnonzero(explained > _SEPARATED)
     if score is None or not score.r2 > _SEPARATED or not good.size or not frontier.sizes[good[0]]:
         return []
-    names = frontier.at(size=int(frontier.sizes[good[0]])).names
+    names = names_in(frontier.at(size=int(frontier.sizes[good[0]])))
     return [
         Message(
             f"{listed(names, 8)} tell{'s' * (len(names) == 1)} {target!r} all but exactly, also on "
@@ -107,7 +111,7 @@ def _caution_separation(target: str, frontier: Frontier, score: Score | None) ->
 def caution_entanglement(
     frontier: Frontier,
     model: FrontierModel,
-    forced: NDArray[np.int64],
+    variables: Variables,
     ridge: float,
     total: float,
     score: Score | None,
@@ -120,16 +124,17 @@ def caution_entanglement(
         return Statistics(*frontier._correlations(columns), ridge)
 
     squared = frontier.loss == "squared"
-    correlations = statistics(model.support).correlations
+    correlations, strengths = parts_of(frontier, model)
     # Log-odds have no standard deviation that a large coefficient could be compared with.
-    sets = entangled_sets(correlations, model.standardised if squared else 0 * model.standardised)
+    sets = entangled_sets(correlations, squared * strengths)
+    names = names_in(model)
     if not sets:
         return []
     inflation = variance_inflation(correlations)
     sets.sort(key=lambda members: -inflation[members].max())
     described = [
-        f"{listed([model.names[j] for j in members], 8)} are entangled "
-        f"({_how_much(inflation[members], model.standardised[members] * squared)})"
+        f"{listed([names[j] for j in members], 8)} are entangled "
+        f"({_how_much(inflation[members], strengths[members] * squared)})"
         for members in sets[:_MOST_SETS]
     ]
     if len(sets) > _MOST_SETS:
@@ -140,7 +145,10 @@ def caution_entanglement(
             f"{'; '.join(described)}: they move together, so that their coefficients offset each "
             "other, and none of them is to be read by itself."
         ]
-    way = find_way_out(frontier, model, sets, forced, statistics)
+    if isinstance(model, GroupModel):
+        way = smaller_way_out(frontier, model, total)
+    else:
+        way = find_way_out(frontier, model, sets, variables.forced, statistics)
     return [
         Message(
             "; ".join(described),
@@ -160,6 +168,8 @@ def _how_much(inflation: NDArray[np.float64], standardised: NDArray[np.float64])
 def _say_way_out(
     way: WayOut | None, model: FrontierModel, r2: float, frontier: Frontier, score: Score | None
 ) -> Message:
+    if way is None and isinstance(model, GroupModel):
+        return Message("No smaller model was found without that.")
     if way is None:
         return Message(Argument("force"), " leaves no model without that.")
     cost = (

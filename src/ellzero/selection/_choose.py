@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -12,30 +12,31 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero._certificate import Certificate
-from ellzero._engine import thread_count
-from ellzero._messages import Argument, Message
+from ellzero._engine import make_engine, thread_count
+from ellzero._messages import Argument
 from ellzero.regression import Frontier, FrontierModel
 from ellzero.regression._cross_validation import DEFAULT_REPEATS, CrossValidation
 from ellzero.regression._cv_curve import Curve
 from ellzero.regression._folds import Data, LearnedFolds, RepeatedFolds, SharedFolds
-from ellzero.regression._hull import middle
+from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._losses import Loss, default_ridge
-from ellzero.regression._problem import Problem, make_problem_on
+from ellzero.regression._problem import make_problem_on
+from ellzero.selection._column_search import ColumnSearch
 from ellzero.selection._feature_matrix import FeatureMatrix
+from ellzero.selection._group_search import UnitSearch
 from ellzero.selection._likelihoods import make_likelihood_folds, sound_splits
 from ellzero.selection._prepare import PreparedTable
-from ellzero.selection._rules import Chosen, FoldsInTurn, Rule, Score, at_mark, score_rule
+from ellzero.selection._rules import FoldsInTurn, Rule, Score, score_rule
+from ellzero.selection._search import PRICE, Chosen, Procedure, Search
 from ellzero.selection._settings import Settings
 from ellzero.selection._splits import choose_folds
+from ellzero.selection._unit_folds import UnitCrossValidation
 from ellzero.tables import DataError
 
 __all__ = ["Choice", "choose", "make_fold_data"]
 
 _Rows = NDArray[np.int64]
 _Repeats = list[list[tuple[_Rows, _Rows]]]
-# How many sizes beyond the chosen model the frontier is shown.
-_MARGIN = 10
-_PRICE = "this price"
 # The folds that judge a rule are made more than once up to so many numbers in all.
 _CELLS = 1e6
 # Likelihoods take about so many times as long.
@@ -109,19 +110,16 @@ def choose(
     folds = task.folds
     kind_of_all = _in_words(kind, len(folds))
     cross_validating = f"Cross-validating, {kind_of_all}"
-    procedure = CrossValidation(
-        "frontier",
-        _ridges(settings, data, task.design.weight),
-        matrix.forced,
-        None,
-        effective_n_jobs(-1),
+    procedure = _make_procedure(
+        matrix,
+        data,
+        settings,
+        task.design.weight,
         lambda size: say(f"{cross_validating}: models of {size} variables"),
-        rescales=settings.shrinks and not data.loss.is_likelihood,
     )
-    rule = Rule(settings, procedure)
+    rule = Rule(settings, procedure, task.search_in)
     say(cross_validating if settings.cross_validated else "Finding the best model of every size")
-    problem_at = task.problem_at
-    found = rule.choose(problem_at, 1.0, lambda: folds)
+    found = rule.choose(task.search_at, 1.0, lambda: folds)
     # Choosing by cross-validation is as dear inside every fold as on all rows.
     judged = folds[:1] if settings.cross_validated else folds
     score = score_rule(
@@ -130,15 +128,22 @@ def choose(
         data.weights,
         lambda repeat, fold: say(f"Repeating the choice in every fold: {repeat + 1}.{fold + 1}"),
     )
-    marks = _marked_models(rule, found, folds, problem_at)
-    frontier = Frontier(found.growing, found.rescaling)
+    marks = _marked_models(rule, found, folds, task.search_at)
     if settings.size is not None:
-        choice = _of_size(frontier, settings.size)
+        outcome = found.search.outcome_of_size(found, settings.size)
     elif found.lam is not None:
-        choice = _at_price(frontier, found, rule.by_folds)
+        outcome = found.search.outcome_at_price(found, rule.by_folds)
     else:
-        largest = rule.largest(found.growing.problem)
-        choice = _by_criterion(frontier, found.size, settings.criterion, largest, p)
+        outcome = found.search.outcome_by_criterion(found, settings.criterion)
+    curve = None if found.by_folds is None else found.by_folds.curve(rule.by_folds)
+    choice = Choice(
+        outcome.frontier,
+        outcome.model,
+        outcome.lam,
+        outcome.certificate,
+        curve,
+        notes=outcome.notes,
+    )
     if settings.prove is not None:
         choice = _prove(choice, settings, say)
     return replace(
@@ -146,7 +151,7 @@ def choose(
         ridge=found.ridge,
         kept=1.0
         if data.loss.is_likelihood
-        else _share_kept(choice.model, found.ridge, task.design, problem_at),
+        else _share_kept(choice.model, found.ridge, task.design),
         score=score,
         folds=kind_of_all,
         judged_by=_in_words(kind, len(judged)),
@@ -158,7 +163,7 @@ def _marked_models(
     rule: Rule,
     found: Chosen,
     folds: Sequence[FoldsInTurn],
-    problem_at: Callable[[float], Problem],
+    search_at: Callable[[float], Search],
 ) -> dict[str, FrontierModel]:
     """Return the models that cross-validation would choose, by its rules.
 
@@ -166,19 +171,14 @@ def _marked_models(
     """
     if not folds:
         return {}
-    by_folds, growing = found.by_folds, found.growing
-    largest = growing.problem.design.columns
+    by_folds, largest = found.by_folds, None
     if by_folds is None:
-        largest = max(rule.largest(growing.problem), growing.last)
-        by_folds = rule.procedure._replace(max_size=largest).choose(folds)
+        largest = max(found.search.largest, found.search.reached)
+        by_folds = rule.procedure.up_to(largest).choose(folds)
     models = {}
     for name, mark in by_folds.marks.items():
-        of_mark = growing
-        if mark.ridge != found.ridge:
-            of_mark = at_mark(problem_at(mark.ridge), mark).growing
-        of_mark.cover(mark.lam, largest)
-        size = of_mark.hull.size_at(mark.lam)
-        models[name] = Frontier(of_mark, mark.rescaling).at(size=size)
+        search = found.search if mark.ridge == found.ridge else search_at(mark.ridge)
+        models[name] = search.describe(search.at_price(mark.lam, largest), mark.rescaling)
     return models
 
 
@@ -204,21 +204,16 @@ def _prove(choice: Choice, settings: Settings, say: Callable[[str], None]) -> Ch
     model = choice.frontier.at(
         size=choice.model.size if by_size else None, lam=None if by_size else choice.lam
     )
-    said = certificate.statement if by_size else f"at {_PRICE} {certificate.statement}"
+    said = certificate.statement if by_size else f"at {PRICE} {certificate.statement}"
     certificate = replace(certificate, choice=choice.certificate.choice, statement=said)
     return replace(choice, model=model, certificate=certificate)
 
 
-def _share_kept(
-    model: FrontierModel,
-    ridge: float,
-    whole: _core.Quadratic,
-    problem_at: Callable[[float], Problem],
-) -> float:
+def _share_kept(model: FrontierModel, ridge: float, whole: _core.Quadratic) -> float:
     """Return the slope of a model's fit on that of least squares on the same variables."""
     if not ridge or not model.size or not whole.yy > 0:
         return 1.0
-    engine = problem_at(0.0).engine
+    engine = make_engine(whole, 0.0, thread_count())
     engine.move_to(model.support)
     explained = 1 - 2 * engine.energy / whole.yy
     along = model.standardised @ (whole.zy[model.support] / np.sqrt(whole.yy))
@@ -241,15 +236,18 @@ def _in_words(kind: str, repeats: int) -> str:
 
 
 def _check_size(size: int | None, matrix: FeatureMatrix) -> None:
-    n_forced, p = matrix.forced.size, matrix.X.shape[1]
     if size is None:
         return
+    n_forced, p, what = matrix.forced.size, matrix.X.shape[1], "feature"
+    if matrix.units is not None:
+        n_forced, p, what = int(matrix.units.forced.sum()), matrix.units.count, "variable"
     if size < n_forced:
         raise DataError(
-            Argument("size", size), ", but ", Argument("force"), f" names {n_forced} features."
+            Argument("size", size), ", but ", Argument("force"), f" names {n_forced} {what}s."
         )
     if size > p:
-        raise DataError(Argument("size", size), f", but there are {p} features.")
+        has = f"is one {what}" if p == 1 else f"are {p} {what}s"
+        raise DataError(Argument("size", size), f", but there {has}.")
 
 
 def _count_repeats(settings: Settings, n: int, p: int) -> int:
@@ -265,102 +263,72 @@ def _tell_size(say: Callable[[str], None]) -> Callable[[int], None]:
     return lambda size: say(f"Finding the best model of {size} variables")
 
 
-def _objective(frontier: Frontier, model: FrontierModel, lam: float) -> float:
-    """Return what a model minimises at a price, which forced features don't pay."""
-    n_priced = model.size - int(frontier.sizes[0])
-    return model.energy + lam * n_priced if n_priced else model.energy
-
-
-def _of_size(frontier: Frontier, size: int) -> Choice:
-    if size > frontier.sizes[-1]:
-        raise DataError(
-            Argument("size", size),
-            f", but only {frontier.sizes[-1]} features are linearly independent.",
-        )
-    model = frontier.at(size=size)
-    lam = None if model.interval is None else middle(*model.interval)
-    certificate = Certificate.of_size_search().with_size(size).with_objective(model.energy)
-    return Choice(frontier, model, lam, certificate)
-
-
-def _at_price(frontier: Frontier, found: Chosen, rule: str) -> Choice:
-    assert found.lam is not None
-    p = frontier.at(size=found.size).coef.size
-    frontier.grow(min(p, max(found.size + _MARGIN, int(frontier.sizes[-1]))))
-    model = frontier.at(lam=found.lam)
-    certificate = Certificate.of_search(price=_PRICE)
-    curve = None
-    if found.by_folds is not None:
-        certificate = Certificate.of_search().with_least_error(
-            rule, found.by_folds.max_size, _PRICE
-        )
-        curve = found.by_folds.curve(rule)
-    certificate = certificate.with_objective(_objective(frontier, model, found.lam))
-    return Choice(frontier, model, found.lam, certificate, curve)
-
-
-def _by_criterion(frontier: Frontier, best: int, criterion: str, largest: int, p: int) -> Choice:
-    """Say what is known of the model of least criterion of up to ``largest`` variables."""
-    name = criterion.upper()
-    notes: list[str] = []
-    if np.isinf(frontier.criterion(criterion)).any() and criterion != "ebic":
-        notes.append(
-            Message(
-                f"Some models fit the target exactly, which {name} can't judge: give ",
-                Argument("lam"),
-                " or ",
-                Argument("size"),
-                ".",
-            )
-        )
-    if best == largest < p:
-        notes.append(
-            f"{name} is least at {best} variables, the most that it can be trusted to choose from "
-            "with so many rows: a larger model was not looked at."
-        )
-    model = frontier.at(size=best)
-    lam = None if model.interval is None else middle(*model.interval)
-    certificate = (
-        Certificate.of_size_search(off_hull=True)
-        if lam is None
-        else Certificate.of_search(price=_PRICE)
-    )
-    certificate = certificate.with_least_criterion(
-        name, f"the best models known of {frontier.sizes[0]} to {frontier.sizes[-1]} variables"
-    ).with_objective(model.energy if lam is None else _objective(frontier, model, lam))
-    return Choice(frontier, model, lam, certificate, notes=notes)
-
-
 class _Task(NamedTuple):
     """A table's rows under its loss."""
 
     design: _core.Quadratic
     folds: Sequence[FoldsInTurn]  # by repeat
-    problem_at: Callable[[float], Problem]  # of all rows, at a ridge
+    search_at: Callable[[float], Search]  # on all rows, at a ridge
+    search_in: Callable[[Any, float], Search]  # on the training rows of a fold
 
 
 def _make_task(
     matrix: FeatureMatrix, data: PreparedTable, repeats: _Repeats, say: Callable[[str], None]
 ) -> _Task:
+    def column_search_in(fold: Any, ridge: float) -> Search:
+        return ColumnSearch(fold.problem(ridge, matrix.forced))
+
     if not data.loss.is_likelihood:
         whole, folds = make_fold_data(matrix, data, repeats)
 
-        def least_squares_at(ridge: float) -> Problem:
-            return make_problem_on(
-                whole, ridge, matrix.forced, matrix.names, _tell_size(say), thread_count()
+        def least_squares_at(ridge: float) -> Search:
+            return ColumnSearch(
+                make_problem_on(
+                    whole, ridge, matrix.forced, matrix.names, _tell_size(say), thread_count()
+                )
             )
 
-        return _Task(whole, folds, least_squares_at)
+        units = matrix.units
+        if units is None:
+            return _Task(whole, folds, least_squares_at, column_search_in)
+        return _Task(
+            whole,
+            folds,
+            lambda ridge: UnitSearch(
+                GroupSearch(whole, units, ridge, thread_count(), progress=_tell_size(say)),
+                matrix.names,
+            ),
+            lambda fold, ridge: UnitSearch(GroupSearch(fold.design, units, ridge, thread_count())),
+        )
     likelihood, its_folds = make_likelihood_folds(
         matrix, data, repeats, _learned_data(matrix, data)
     )
 
-    def likelihood_at(ridge: float) -> Problem:
-        return likelihood.problem(
-            ridge, matrix.forced, matrix.names, _tell_size(say), thread_count(), caller="select"
+    def likelihood_at(ridge: float) -> Search:
+        return ColumnSearch(
+            likelihood.problem(
+                ridge, matrix.forced, matrix.names, _tell_size(say), thread_count(), caller="select"
+            )
         )
 
-    return _Task(likelihood.design, its_folds, likelihood_at)
+    return _Task(likelihood.design, its_folds, likelihood_at, column_search_in)
+
+
+def _make_procedure(
+    matrix: FeatureMatrix,
+    data: PreparedTable,
+    settings: Settings,
+    weight: float,
+    progress: Callable[[int], None],
+) -> Procedure:
+    """Return how the price, and the ridge, are chosen by cross-validation."""
+    ridges = _ridges(settings, data, weight)
+    rescales = settings.shrinks and not data.loss.is_likelihood
+    if matrix.units is not None:
+        return UnitCrossValidation(ridges, matrix.units, data.weights, None, progress, rescales)
+    return CrossValidation(
+        "frontier", ridges, matrix.forced, None, effective_n_jobs(-1), progress, rescales
+    )
 
 
 def _ridges(settings: Settings, data: PreparedTable, weight: float) -> list[float]:

@@ -17,8 +17,17 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
 from ellzero.regression import Frontier, FrontierModel
+from ellzero.regression._group_frontier import GroupFrontier, GroupModel
 
-__all__ = ["Statistics", "WayOut", "entangled_sets", "find_way_out", "variance_inflation"]
+__all__ = [
+    "Statistics",
+    "WayOut",
+    "entangled_sets",
+    "find_way_out",
+    "parts_of",
+    "smaller_way_out",
+    "variance_inflation",
+]
 
 _Floats = NDArray[np.float64]
 _Places = NDArray[np.int64]
@@ -129,6 +138,32 @@ def find_way_out(
             break
     # Of two that are the same, the one that has a size to ask for
     return max(ways, key=lambda way: (round(way.r2, 12), way.size is not None), default=None)
+
+
+def parts_of(frontier: Frontier, model: FrontierModel) -> tuple[_Floats, _Floats]:
+    """Return the correlations of what a model's variables add to it, and how large that is.
+
+    Of single columns these are theirs; several that enter together add one combination of them.
+    """
+    correlations, _ = frontier._correlations(model.support)
+    if not isinstance(model, GroupModel) or not isinstance(frontier, GroupFrontier):
+        return correlations, model.standardised
+    home = frontier._home[model.support]
+    weights = np.where(home[:, None] == model.units, model.standardised[:, None], 0.0)
+    products = weights.T @ correlations @ weights
+    size = np.sqrt(np.maximum(np.diag(products), np.finfo(float).tiny))
+    return products / np.outer(size, size), frontier._strengths(model)
+
+
+def smaller_way_out(frontier: Frontier, model: FrontierModel, total: float) -> WayOut | None:
+    """Return the best smaller model without entanglement, of several columns each; None if none."""
+    for size in reversed(frontier.sizes[frontier.sizes < model.size].tolist()):
+        smaller = frontier.at(size=size)
+        correlations, strengths = parts_of(frontier, smaller)
+        inflation = variance_inflation(correlations)
+        if not _stands_out(inflation, strengths, _CALM).any():
+            return WayOut(1 - smaller.rss / total, size)
+    return None
 
 
 def _leave_out(

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero._messages import Argument
+from ellzero.regression._units import Structure, Units, resolve_units
+from ellzero.selection._factors import make_structure
 from ellzero.selection._prepare import PreparedTable
 from ellzero.selection._settings import Settings
 from ellzero.tables import DataError, Feature, Features, Plan
@@ -36,6 +38,10 @@ class FeatureMatrix:
         What they are, without those that repeat others.
     forced : ndarray of int
         Those that are in every model.
+    structure : Structure or None
+        Which of them enter together, and which need which; None if each stands for itself.
+    units : Units or None
+        What is chosen among then.
     notes : list of str
         What users should be told.
     """
@@ -45,6 +51,8 @@ class FeatureMatrix:
     plan: Plan
     forced: NDArray[np.int64]
     notes: list[str]
+    structure: Structure | None = None
+    units: Units | None = None
 
     @property
     def names(self) -> NDArray[np.object_]:
@@ -90,7 +98,13 @@ def make_feature_matrix(
         plan = replace(plan, features=features.keep(kept))
     dates = {name: part.column for name, part in plan.parts.items()}
     forced = resolve_forced(settings.force, plan.features.features, dates)
-    return FeatureMatrix(X, means, plan, forced, notes)
+    structure = None
+    if not data.loss.is_likelihood:
+        structure = make_structure(plan.features.features, settings)
+    units = None
+    if structure is not None:
+        units = resolve_units(structure, forced, len(plan.features), plan.features.names)
+    return FeatureMatrix(X, means, plan, forced, notes, structure, units)
 
 
 def _say_repeats(features: Features, repeats: dict[int, int]) -> list[str]:

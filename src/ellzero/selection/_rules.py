@@ -10,15 +10,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.regression._criteria import trusted_size
-from ellzero.regression._cross_validation import Choice, CrossValidation, Mark
+from ellzero.regression._cross_validation import Mark
 from ellzero.regression._fold_paths import AnyFolds
 from ellzero.regression._folds import Turn
-from ellzero.regression._growth import MARGIN, GrowingFrontier, Solutions
-from ellzero.regression._problem import DEFAULT_MAX_SIZE, Problem
+from ellzero.selection._search import Chosen, Procedure, Search
 from ellzero.selection._settings import Settings
 
-__all__ = ["Chosen", "FoldsInTurn", "Rule", "Score", "at_mark", "score_rule"]
+__all__ = ["FoldsInTurn", "Rule", "Score", "at_mark", "score_rule"]
 
 _Floats = NDArray[np.float64]
 _APART = 10**6  # more than there are folds in a repeat
@@ -31,20 +29,6 @@ class FoldsInTurn(AnyFolds, Protocol):
         """Give each fold, and what makes the others on its training rows."""
 
 
-_Folds = FoldsInTurn
-
-
-class Chosen(NamedTuple):
-    """What a rule has chosen on some rows."""
-
-    growing: GrowingFrontier
-    size: int
-    lam: float | None = None  # if the rule goes by the price
-    ridge: float = 0.0
-    rescaling: float = 1.0  # of coefficients
-    by_folds: Choice | None = None  # what it was chosen from, if by cross-validation
-
-
 @dataclass(frozen=True)
 class Rule:
     """How a model is chosen: by its size, its price, a criterion or cross-validation.
@@ -53,18 +37,15 @@ class Rule:
     ----------
     settings : Settings
         What was asked.
-    procedure : CrossValidation
+    procedure : Procedure
         How folds are searched.
+    search_in : callable
+        Opens a search on the training rows of a fold, at a ridge.
     """
 
     settings: Settings
-    procedure: CrossValidation
-
-    def largest(self, problem: Problem) -> int:
-        """Return the size up to which a criterion is trusted on some rows."""
-        p = problem.design.columns
-        trusted = min(DEFAULT_MAX_SIZE, trusted_size(problem.weight, p))
-        return min(p, self.procedure.forced.size + trusted)
+    procedure: Procedure
+    search_in: Callable[[Any, float], Search]
 
     @property
     def by_folds(self) -> str:
@@ -73,48 +54,32 @@ class Rule:
 
     def choose(
         self,
-        problem_at: Callable[[float], Problem],
+        search_at: Callable[[float], Search],
         share: float,
-        folds: Callable[[], Sequence[_Folds]],
+        folds: Callable[[], Sequence[FoldsInTurn]],
     ) -> Chosen:
         """Choose a model on some rows, which make up a share of all; ``folds`` split them.
 
-        ``problem_at`` is the problem of these rows at a ridge.
+        ``search_at`` opens a search on these rows at a ridge.
         """
         settings = self.settings
         if settings.cross_validated:
             choice = self.procedure.choose(folds())
             mark = choice.marks[self.by_folds]
-            return at_mark(problem_at(mark.ridge), mark)._replace(by_folds=choice)
+            return at_mark(search_at(mark.ridge), mark)._replace(by_folds=choice)
         ridge = self.procedure.ridges[0]
-        growing = GrowingFrontier(problem_at(ridge), swaps=True)
-        design = growing.problem.design
+        search = search_at(ridge)
         if settings.size is not None:
-            growing.grow(min(design.columns, settings.size + MARGIN))
-            return Chosen(growing, min(settings.size, growing.last), ridge=ridge)
+            return Chosen(search, search.of_size(settings.size), ridge=ridge)
         if settings.lam is not None:
-            return _at_price(growing, settings.lam * share)._replace(ridge=ridge)
-        growing.grow(self.largest(growing.problem))
-        return Chosen(growing, self._least_criterion(growing), ridge=ridge)
-
-    def _least_criterion(self, growing: GrowingFrontier) -> int:
-        problem, solutions = growing.problem, growing.solutions()
-        sizes = np.diff(solutions.begins)
-        if problem.weight < 1:  # too little to tell anything
-            return int(sizes[0])
-        values = problem.criterion(self.settings.criterion, solutions.rss, sizes, int(sizes[0]))
-        return int(sizes[np.argmin(values)])
+            lam = settings.lam * share
+            return Chosen(search, search.at_price(lam), lam, ridge)
+        return Chosen(search, search.of_least(settings.criterion), ridge=ridge)
 
 
-def at_mark(problem: Problem, mark: Mark) -> Chosen:
-    """Return the model that cross-validation leads to; the problem is at its ridge."""
-    found = _at_price(GrowingFrontier(problem, swaps=True), mark.lam)
-    return found._replace(ridge=mark.ridge, rescaling=mark.rescaling)
-
-
-def _at_price(growing: GrowingFrontier, lam: float) -> Chosen:
-    growing.cover(lam, growing.problem.design.columns)
-    return Chosen(growing, growing.hull.size_at(lam), lam)
+def at_mark(search: Search, mark: Mark) -> Chosen:
+    """Return the model that cross-validation leads to; the search is at its ridge."""
+    return Chosen(search, search.at_price(mark.lam), mark.lam, mark.ridge, mark.rescaling)
 
 
 class Score(NamedTuple):
@@ -140,7 +105,7 @@ class Score(NamedTuple):
 
 def score_rule(
     rule: Rule,
-    repeats: Sequence[_Folds],
+    repeats: Sequence[FoldsInTurn],
     weights: _Floats | None,
     say: Callable[[int, int], None],
 ) -> Score | None:
@@ -176,7 +141,7 @@ def score_rule(
 
 def _score(
     rule: Rule,
-    folds: _Folds,
+    folds: FoldsInTurn,
     row_weights: _Floats | None,
     repeat: int,
     say: Callable[[int, int], None],
@@ -190,17 +155,15 @@ def _score(
         found = _choose_in(fold, rule, fold.trained / folds.whole.weight, inside)
         if found is None:
             continue
-        total = found.growing.problem.total
-        solutions = found.growing.solutions().rescaled(found.rescaling, total)
-        by_size = _errors_by_size(fold, solutions)
-        first = found.growing.last + 1 - len(by_size)
-        outcomes.append(fold.outcome(*solutions.model(found.size - first)))
+        fit = found.search.fit(found.model, found.rescaling)
+        outcomes.append(fold.outcome(*fit))
         of_rows.append(np.ones(len(test)) if row_weights is None else row_weights[test])
         tests.append(test)
         bases.append(fold.error_of_nothing())
         weights.append(fold.tested)
-        errors.append(by_size[found.size - first])
-        size_errors.append(by_size)
+        errors.append(fold.error(*fit))
+        of_sizes = found.search.fits(found.rescaling)
+        size_errors.append(np.array([fold.error(*each) for each in of_sizes]))
         sizes.append(found.size)
     if not weights:
         return None
@@ -229,24 +192,18 @@ def _score(
 
 
 def _choose_in(
-    fold: Any, rule: Rule, share: float, inside: Callable[[], _Folds | None]
+    fold: Any, rule: Rule, share: float, inside: Callable[[], FoldsInTurn | None]
 ) -> Chosen | None:
     """Choose on the training rows of a fold; None if these can't be split as the rule needs."""
     inner = inside() if rule.settings.cross_validated else None
     if rule.settings.cross_validated and inner is None:
         return None
 
-    def problem_at(ridge: float) -> Problem:
-        problem: Problem = fold.problem(ridge, rule.procedure.forced)
-        return problem
-
-    return rule.choose(problem_at, share, lambda: [inner] if inner is not None else [])
-
-
-def _errors_by_size(fold: Any, solutions: Solutions) -> _Floats:
-    """Return the error on the test rows of every model of a frontier."""
-    places = range(len(solutions.rss))
-    return np.array([fold.error(*solutions.model(place)) for place in places])
+    return rule.choose(
+        lambda ridge: rule.search_in(fold, ridge),
+        share,
+        lambda: [inner] if inner is not None else [],
+    )
 
 
 def _standard_error(share: _Floats, deviations: _Floats) -> _Floats:

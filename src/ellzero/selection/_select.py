@@ -35,6 +35,7 @@ from ellzero.selection._prepare import PreparedTable
 from ellzero.selection._rules import Score
 from ellzero.selection._settings import Settings
 from ellzero.selection._sureness import Sureness, make_stability
+from ellzero.selection._variables import Variables
 from ellzero.tables import Plan
 
 if TYPE_CHECKING:
@@ -73,8 +74,8 @@ class Selection:
         What kind of folds the curve and the score are from.
     linear : LinearModel
         The model by itself.
-    forced : ndarray of int
-        The features that had to be in.
+    variables : Variables
+        What it was chosen from: features, or several that enter together.
     fitted, residuals : ndarray
         For the rows fitted on, in units of the target; probabilities of a binary one, as which it
         is 0 or 1.
@@ -106,7 +107,7 @@ class Selection:
     folds: str
     judged_by: str
     linear: LinearModel
-    forced: NDArray[np.int64]
+    variables: Variables
     fitted: _Floats
     residuals: _Floats
     standard_deviations: _Floats
@@ -165,6 +166,7 @@ def select(
         loss=data.loss,
         labels=data.labels,
     )
+    variables = Variables.make(matrix.plan.features.names, matrix.forced, matrix.units)
     say("Choosing on halves of the rows")
     sureness = Sureness(
         model,
@@ -172,13 +174,12 @@ def select(
         choice.marks.get("1se"),
         make_stability(matrix, data, settings, model.size, choice.ridge),
         posterior,
-        matrix.names,
-        matrix.forced,
+        variables,
     )
     cautions = caution_leakage(settings.target, choice.frontier, total, choice.score)
     cautions += sureness.sign_warnings()
     cautions += caution_entanglement(
-        choice.frontier, model, matrix.forced, choice.ridge, total, choice.score
+        choice.frontier, model, variables, choice.ridge, total, choice.score
     )
     used = matrix.X[:, model.support]
     fitted = data.loss.mean(used @ model.coef[model.support] + model.intercept)
@@ -210,7 +211,7 @@ def select(
         folds=choice.folds,
         judged_by=choice.judged_by,
         linear=linear,
-        forced=matrix.forced,
+        variables=variables,
         fitted=fitted,
         residuals=y - fitted,
         standard_deviations=standard_deviations(used, weights),

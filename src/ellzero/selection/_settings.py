@@ -30,6 +30,10 @@ class Settings:
         Columns or features that are in every model.
     interactions : bool
         Whether squares and products are added.
+    levels : bool
+        Whether the levels of a category enter one by one; else a category enters whole.
+    heredity : {"strong", "weak"} or None
+        Whether a product needs all the columns that it is made of, one of them, or none.
     weights : str or None
         A column of weights.
     frequency : bool
@@ -72,6 +76,8 @@ class Settings:
     lam: float | None = None
     force: tuple[str, ...] = ()
     interactions: bool = False
+    levels: bool = False
+    heredity: str | None = None
     weights: str | None = None
     frequency: bool = False
     ridge: float | None = None

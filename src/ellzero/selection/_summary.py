@@ -7,14 +7,18 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ellzero._messages import Argument, Message
 from ellzero.likelihood._scores import brier
+from ellzero.regression import FrontierModel
+from ellzero.regression._group_frontier import GroupFrontier, GroupModel
 from ellzero.regression._losses import Loss
 from ellzero.selection._judge import total_squares
 from ellzero.selection._likelihoods import calibration, roc
 from ellzero.selection._prepare import PreparedTable
 from ellzero.selection._select import Selection
+from ellzero.selection._variables import names_in
 from ellzero.tables import Plan
 
 if TYPE_CHECKING:
@@ -93,7 +97,7 @@ def summarise(
         "family": _family(data),
         "criterion": _criterion(selection),
         "rule": spell(_rule(selection)),
-        "data": _data(data, selection.plan, spell),
+        "data": _data(data, selection.plan, len(selection.variables), spell),
         "warnings": [spell(warning) for warning in selection.warnings],
         "notes": [spell(note) for note in selection.notes],
         "model": _model(selection, n, total),
@@ -152,13 +156,16 @@ def _rule(selection: Selection) -> str:
     return Message(_RULES[criterion], "." if criterion == "ebic" else "")
 
 
-def _data(data: PreparedTable, plan: Plan, spell: Callable[[str], str]) -> dict[str, Any]:
+def _data(
+    data: PreparedTable, plan: Plan, n_variables: int, spell: Callable[[str], str]
+) -> dict[str, Any]:
     return {
         "name": data.table.name,
         "sha256": data.table.sha256,
         "rows_read": data.n_read,
         "rows_fitted": len(data.y),
         "features": len(plan.features),
+        "variables": n_variables,
         "missing": plan.missing,
         "columns": [
             {
@@ -175,10 +182,6 @@ def _data(data: PreparedTable, plan: Plan, spell: Callable[[str], str]) -> dict[
 
 def _model(selection: Selection, n: float, total: float) -> dict[str, Any]:
     model = selection.model
-    lost = selection.frontier._r2_lost(model)
-    order = np.argsort(-model.removal_cost, kind="stable")
-    forced = set(selection.forced.tolist())
-    every = selection.plan.features.features
     low, high = model.interval or (math.nan, math.nan)
     return {
         "size": model.size,
@@ -195,24 +198,83 @@ def _model(selection: Selection, n: float, total: float) -> dict[str, Any]:
         "error": _per_row(selection, model.rss, n),
         "certificate": selection.certificate.as_sentences(),
         "proof": _proof(selection),
-        "variables": [
-            {
-                "name": model.names[j],
-                "coefficient": model.coef[model.support[j]],
-                "standardised": model.standardised[j],
-                "ratio": _ratio(selection, float(model.coef[model.support[j]])),
-                "ratio_per_sd": _ratio(selection, float(model.standardised[j])),
-                "sd": selection.standard_deviations[j],
-                "removal_cost": model.removal_cost[j],
-                "r2_lost": lost[j],
-                "forced": int(model.support[j]) in forced,
-                "reference": selection.plan.references.get(every[model.support[j]].column)
-                if every[model.support[j]].kind == "level"
-                else None,
-            }
-            for j in order
-        ],
+        "variables": _variables(selection),
     }
+
+
+def _variables(selection: Selection) -> list[dict[str, Any]]:
+    """Return the variables of the model, and under those that have several features these."""
+    model, variables = selection.model, selection.variables
+    lost = selection.frontier._r2_lost(model)
+    costs = variables.costs(model)
+    members, forced = variables.of(model), set(variables.forced.tolist())
+    out = []
+    for place in np.argsort(-costs, kind="stable"):
+        variable = int(members[place])
+        parts = variables.parts(model, variable)
+        several = variables.columns[variable].size > 1
+        features = [_feature(selection, int(j)) for j in parts]
+        out.append(
+            {
+                "name": variables.names[variable],
+                **(_of_several(selection, variable) if several else features[0]),
+                "removal_cost": costs[place],
+                "r2_lost": lost[place],
+                "forced": variable in forced,
+                "df": _df(model, int(place)),
+                "features": features if several else [],
+            }
+        )
+    return out
+
+
+def _feature(selection: Selection, place: int) -> dict[str, Any]:
+    """Return the coefficient of a feature of the model."""
+    model = selection.model
+    column = int(model.support[place])
+    feature = selection.plan.features.features[column]
+    return {
+        "name": feature.name,
+        "coefficient": model.coef[column],
+        "standardised": model.standardised[place],
+        "ratio": _ratio(selection, float(model.coef[column])),
+        "ratio_per_sd": _ratio(selection, float(model.standardised[place])),
+        "sd": selection.standard_deviations[place],
+        "reference": selection.plan.references.get(feature.column)
+        if feature.kind == "level"
+        else None,
+    }
+
+
+def _of_several(selection: Selection, variable: int) -> dict[str, Any]:
+    """Return what stands for the coefficient of a variable that has one for each feature."""
+    features = [selection.plan.features.features[j] for j in selection.variables.columns[variable]]
+    columns = {feature.column for feature in features if feature.kind == "level"}
+    size = _strengths(selection, selection.model)[variable]
+    return {
+        "coefficient": None,
+        "standardised": size,
+        "ratio": None,
+        "ratio_per_sd": _ratio(selection, size),
+        "sd": None,
+        "reference": selection.plan.references.get(*columns) if len(columns) == 1 else None,
+    }
+
+
+def _strengths(selection: Selection, model: FrontierModel) -> dict[int, float]:
+    """Return the standardised coefficient of each variable; of several features, how much they add.
+
+    That is the standard deviation of their part of the fit, in those of the target; it has no sign.
+    """
+    frontier, members = selection.frontier, selection.variables.of(model)
+    values = model.standardised
+    if isinstance(frontier, GroupFrontier) and isinstance(model, GroupModel):
+        values = frontier._strengths(model)
+    return dict(zip(members.tolist(), values.tolist(), strict=True))
+
+
+def _df(model: FrontierModel, place: int) -> int:
+    return int(model.df[place]) if isinstance(model, GroupModel) else 1
 
 
 def _ratio(selection: Selection, log: float) -> float | None:
@@ -322,38 +384,72 @@ def _by_size(selection: Selection) -> dict[str, Any] | None:
 
 def _path(selection: Selection, n: float, total: float) -> list[dict[str, Any]]:
     """Return the models along the path, and the chosen one even if it is not on it."""
-    frontier, chosen = selection.frontier, selection.model.size
-    largest = max(2 * chosen + 10, 20)
-    sizes = sorted({chosen, *(int(k) for k in frontier.hull_sizes if k <= largest)})
+    frontier, chosen = selection.frontier, selection.model
+    largest = max(2 * chosen.size + 10, 20)
     out = []
-    for size in sizes:
-        model = frontier.at(size=size)
+    for model in _along_path(selection, largest):
         low, high = model.interval or (math.nan, math.nan)
-        lost = frontier._r2_lost(model)
-        order = np.argsort(-model.removal_cost, kind="stable")
         out.append(
             {
-                "size": size,
+                "size": model.size,
                 "lam_low": low,
                 "lam_high": high,
                 "r2": 1 - model.rss / total,
                 "rmse": _root(selection, model.rss / n),
                 "error": _per_row(selection, model.rss, n),
                 "intercept": model.intercept,
-                "chosen": size == chosen,
-                "held_out": _error_at(selection, size, low, high),
-                "variables": [
-                    {
-                        "name": model.names[j],
-                        "coefficient": model.coef[model.support[j]],
-                        "standardised": model.standardised[j],
-                        "r2_lost": lost[j],
-                    }
-                    for j in order
-                ],
+                "chosen": np.array_equal(model.support, chosen.support),
+                "held_out": _error_at(selection, model.size, low, high),
+                "variables": _path_variables(selection, model, frontier._r2_lost(model)),
             }
         )
     return out
+
+
+def _along_path(selection: Selection, largest: int) -> list[FrontierModel]:
+    """Return the solutions of up to a size, and the model chosen in its place if it is none."""
+    frontier, chosen = selection.frontier, selection.model
+    if isinstance(frontier, GroupFrontier):
+        models: list[FrontierModel] = [m for m in frontier.hull_models if m.size <= largest]
+    else:
+        models = [frontier.at(size=int(k)) for k in frontier.hull_sizes if k <= largest]
+    if not any(np.array_equal(model.support, chosen.support) for model in models):
+        models.append(chosen)
+    return sorted(models, key=lambda model: (model.size, -model.rss))
+
+
+def _path_variables(
+    selection: Selection, model: FrontierModel, lost: NDArray[np.float64]
+) -> list[dict[str, Any]]:
+    variables = selection.variables
+    members, size = variables.of(model), _strengths(selection, model)
+    return [
+        {
+            "name": variables.names[members[place]],
+            "coefficient": variables.value(int(members[place]), model.coef),
+            "standardised": size[int(members[place])],
+            "r2_lost": lost[place],
+            "features": _path_features(selection, model, int(members[place])),
+        }
+        for place in np.argsort(-variables.costs(model), kind="stable")
+    ]
+
+
+def _path_features(
+    selection: Selection, model: FrontierModel, variable: int
+) -> list[dict[str, Any]]:
+    """Return the features of a variable that has several."""
+    variables, features = selection.variables, selection.plan.features.features
+    if variables.columns[variable].size == 1:
+        return []
+    return [
+        {
+            "name": features[model.support[j]].name,
+            "coefficient": model.coef[model.support[j]],
+            "standardised": model.standardised[j],
+        }
+        for j in variables.parts(model, variable)
+    ]
 
 
 def _error_at(selection: Selection, size: int, low: float, high: float) -> list[float] | None:
@@ -410,24 +506,31 @@ def _curve(selection: Selection) -> dict[str, Any] | None:
 
 
 def _neighbours(selection: Selection) -> list[dict[str, Any]]:
-    lam = selection.lam
+    lam, frontier, model = selection.lam, selection.frontier, selection.model
     if lam is not None and not 0 < lam < math.inf:
         lam = None
-    table = selection.frontier.neighbours(selection.model.size, lam=lam)
+    if isinstance(frontier, GroupFrontier) and isinstance(model, GroupModel):
+        table = frontier._neighbours_of(frontier._unit_model(model), lam, None)
+    else:
+        table = frontier.neighbours(model.size, lam=lam)
     return table.head(_MOST_NEIGHBOURS).to_dict("records")  # type: ignore[return-value]
 
 
 def _stand_ins(selection: Selection, total: float) -> list[dict[str, Any]]:
-    frontier, model = selection.frontier, selection.model
-    table = frontier.stand_ins(model.size, _STAND_INS)
+    frontier, model, variables = selection.frontier, selection.model, selection.variables
+    if isinstance(frontier, GroupFrontier) and isinstance(model, GroupModel):
+        table = frontier._stand_ins_of(frontier._unit_model(model), _STAND_INS)
+    else:
+        table = frontier.stand_ins(model.size, _STAND_INS)
     table["r2_lost"] = 2 * table["rise"] / total
     if selection.ridge and len(table) and selection.data.loss is Loss.SQUARED:
-        places = {feature.name: j for j, feature in enumerate(selection.plan.features.features)}
+        places = {name: j for j, name in enumerate(variables.names)}
         pairs = zip(table["leaves"].map(places), table["enters"].map(places), strict=True)
-        swapped = [np.append(model.support[model.support != out], into) for out, into in pairs]
-        fits = frontier._r2_of([model.support, *map(np.sort, swapped)])
+        members = variables.of(model)
+        swapped = [np.append(members[members != out], into) for out, into in pairs]
+        fits = frontier._r2_of([members, *map(np.sort, swapped)])
         table["r2_lost"] = fits[0] - fits[1:]
-    removal = dict(zip(selection.model.names, selection.model.removal_cost, strict=True))
+    removal = dict(zip(names_in(model), variables.costs(model), strict=True))
     cost = table["leaves"].map(removal).astype(float)
     table["regained"] = 1 - table["rise"] / cost.where(cost > 0, 1.0)
     rows: list[dict[str, Any]] = table.to_dict("records")  # type: ignore[assignment]

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from ellzero._warnings import DependentColumnWarning
 from ellzero.regression import FrontierModel, Stability, stability
 from ellzero.regression._losses import Loss
+from ellzero.regression._units import Structure
 from ellzero.selection._feature_matrix import FeatureMatrix
 from ellzero.selection._prepare import PreparedTable
 from ellzero.selection._settings import Settings
+from ellzero.selection._variables import Variables
 
 if TYPE_CHECKING:
     from ellzero.posterior import SpikeSlabRegressor
@@ -41,7 +43,8 @@ def make_stability(
     groups = None if data.groups is None else data.groups[rows]
     units = len(rows) if groups is None else len(np.unique(groups))
     p = matrix.X.shape[1]
-    small = units < 8 or p <= matrix.forced.size
+    few_choices = matrix.units is not None and bool(matrix.units.forced.all())
+    small = units < 8 or p <= matrix.forced.size or few_choices
     if data.loss.is_likelihood and not small:
         # So that every half can be fitted: of both classes, and not of zeros alone
         y = data.y[rows]
@@ -62,11 +65,20 @@ def make_stability(
             max_size=max(_LARGEST, size, matrix.forced.size + 1),
             ridge=ridge,
             always_include=matrix.forced,
+            **({} if matrix.structure is None else _rules_of(matrix.structure)),
             sample_weight=None if data.weights is None else data.weights[rows],
             groups=groups,
             random_state=settings.seed,
             n_jobs=-1,
         )
+
+
+def _rules_of(structure: Structure) -> dict[str, Any]:
+    return {
+        "feature_groups": structure.feature_groups,
+        "heredity": structure.heredity,
+        "parents": structure.parents,
+    }
 
 
 @dataclass(frozen=True)
@@ -84,10 +96,8 @@ class Sureness:
         What is chosen on halves of the rows.
     posterior : SpikeSlabRegressor or None
         If asked for.
-    names : ndarray of str
-        The names of all features.
-    forced : ndarray of int
-        Those that had to be in: nothing is asked about them.
+    variables : Variables
+        All variables; nothing is asked about those that had to be in.
     """
 
     model: FrontierModel
@@ -95,8 +105,7 @@ class Sureness:
     one_se: FrontierModel | None
     halves: Stability | None
     posterior: SpikeSlabRegressor | None
-    names: NDArray[np.object_]
-    forced: NDArray[np.int64]
+    variables: Variables
 
     @property
     def size(self) -> int | None:
@@ -110,44 +119,52 @@ class Sureness:
     def frequencies(self) -> NDArray[np.float64]:
         """How often each feature is chosen on halves; NaN if that was not looked at."""
         if self.halves is None or self.size is None:
-            return np.full(len(self.names), np.nan)
+            return np.full(len(self.variables), np.nan)
         return np.asarray(self.halves.frequencies[self.size - self.halves.sizes[0]])
 
     @property
     def signs(self) -> NDArray[np.float64]:
         """The mean sign of each feature where it is chosen on halves."""
         if self.halves is None or self.size is None:
-            return np.full(len(self.names), np.nan)
+            return np.full(len(self.variables), np.nan)
         return np.asarray(self.halves.signs[self.size - self.halves.sizes[0]])
 
     @property
     def _inclusion(self) -> NDArray[np.float64]:
         if self.posterior is None:
-            return np.full(len(self.names), np.nan)
-        return np.asarray(self.posterior.inclusion_probabilities_)
+            return np.full(len(self.variables), np.nan)
+        by_feature = self.posterior.inclusion_probabilities_
+        return np.array([by_feature[columns[0]] for columns in self.variables.columns])
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for every feature that some way of choosing takes, those chosen first."""
         frequency, signs, inclusion = self.frequencies, self.signs, self._inclusion
-        taken = {*self.model.support.tolist()}
-        for other in (self.least, self.one_se):
-            taken |= {*other.support.tolist()} if other is not None else set()
-        if self.model.size > self.forced.size:  # else one has to be chosen on halves, by chance
+        variables = self.variables
+        members = variables.of(self.model)
+        taken = {*members.tolist()}
+        others = {"one_se": self.one_se, "least_error": self.least}
+        inside = {
+            name: None if other is None else {*variables.of(other).tolist()}
+            for name, other in others.items()
+        }
+        taken = taken.union(*[found for found in inside.values() if found is not None])
+        if (
+            self.model.size > variables.forced.size
+        ):  # else one has to be chosen on halves, by chance
             taken |= {*np.flatnonzero(frequency >= _OFTEN).tolist()}
         taken |= {*np.flatnonzero(inclusion > _OFTEN).tolist()}
-        order = self.model.support[np.argsort(-self.model.removal_cost, kind="stable")].tolist()
+        order = members[np.argsort(-variables.costs(self.model), kind="stable")].tolist()
         rest = sorted(
             taken - {*order},
             key=lambda j: (-np.nan_to_num(frequency[j]), -np.nan_to_num(inclusion[j]), j),
         )
-        chosen = {*order}
+        chosen, forced = {*order}, {*variables.forced.tolist()}
         return [
             {
-                "name": str(self.names[j]),
+                "name": variables.names[j],
                 "chosen": j in chosen,
-                "forced": bool(np.isin(j, self.forced)),
-                "one_se": None if self.one_se is None else bool(np.isin(j, self.one_se.support)),
-                "least_error": None if self.least is None else bool(np.isin(j, self.least.support)),
+                "forced": j in forced,
+                **{name: None if found is None else j in found for name, found in inside.items()},
                 "frequency": frequency[j],
                 "sign": np.sign(signs[j]) if frequency[j] > 0 else math.nan,
                 "same_sign": (1 + abs(signs[j])) / 2,
@@ -160,31 +177,35 @@ class Sureness:
         """Say of which variables the sign hangs on which others are in."""
         return [
             f"The sign of {self._name(j)} hangs on which other variables are in: "
-            f"{self.model.coef[j]:+.3g} here, {', '.join(found)}."
-            for j in self.model.support.tolist()
+            f"{self.variables.value(j, self.model.coef):+.3g} here, {', '.join(found)}."
+            for j in self.variables.of(self.model).tolist()
             if (found := self._other_signs(j))
         ]
 
     def _other_signs(self, j: int) -> list[str]:
         """Say where the sign of a variable of the model is another."""
-        here, found = self.model.coef[j], []
-        if self.least is not None and np.sign(here) * self.least.coef[j] < 0:
-            found.append(f"{self.least.coef[j]:+.3g} in the model of least cross-validated error")
+        value = self.variables.value
+        here, found = value(j, self.model.coef), []
+        if math.isnan(here):  # several features have no sign
+            return []
+        if self.least is not None and np.sign(here) * value(j, self.least.coef) < 0:
+            elsewhere = value(j, self.least.coef)
+            found.append(f"{elsewhere:+.3g} in the model of least cross-validated error")
         frequency, sign = self.frequencies[j], self.signs[j]
         same = (1 + sign * np.sign(here)) / 2
         if frequency >= _SOME and same < _MIXED:
             found.append(
                 f"the other one on {1 - same:.0%} of the halves of the rows that choose it"
             )
-        if self.posterior is not None and np.sign(here) * self.posterior.coef_[j] < 0:
-            found.append(f"{self.posterior.coef_[j]:+.3g} on average in the posterior")
+        if self.posterior is not None and np.sign(here) * value(j, self.posterior.coef_) < 0:
+            found.append(f"{value(j, self.posterior.coef_):+.3g} on average in the posterior")
         return found
 
     def words(self) -> list[str]:
         """Say where other ways of choosing disagree about what is in."""
-        free = np.setdiff1d(np.arange(len(self.names)), self.forced)
-        chosen = np.intersect1d(self.model.support, free)
-        others = np.setdiff1d(free, self.model.support)
+        free = np.setdiff1d(np.arange(len(self.variables)), self.variables.forced)
+        members = self.variables.of(self.model)
+        chosen, others = np.intersect1d(members, free), np.setdiff1d(free, members)
         rivals = others if chosen.size else chosen  # on halves, one has to be chosen by chance
         frequency, inclusion = self.frequencies, self._inclusion
         with np.errstate(invalid="ignore"):
@@ -201,7 +222,7 @@ class Sureness:
         return [f"{what}: {_some(which)}." for what, which in said.items() if which]
 
     def _name(self, j: int) -> str:
-        return repr(str(self.names[j]))
+        return repr(self.variables.names[j])
 
 
 def _some(parts: list[str], most: int = 8) -> str:
