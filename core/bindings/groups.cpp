@@ -1,6 +1,5 @@
-// Least squares on groups of columns as Python sees it: an engine, and the frontier under rules.
-#include "bindings/bindings.hpp"
-#include "engine/group_squares.hpp"
+// Groups of columns as Python sees them: engines, and the frontier under rules.
+#include "bindings/python_units.hpp"
 #include "search/unit_frontier.hpp"
 
 #include <nanobind/stl/pair.h>
@@ -10,8 +9,6 @@
 
 namespace ellzero {
 namespace {
-
-using Lists = std::vector<std::vector<Index>>;
 
 std::vector<Index> to_vector(const Vector<Index>& values) {
   return {values.data(), values.data() + values.size()};
@@ -31,73 +28,12 @@ Lists to_lists(const Vector<Index>& begins, const Vector<Index>& values, Index l
   return out;
 }
 
-// The coefficients of a set of groups, and what turns them into the user's units.
-struct GroupSolution {
-  Solution solution;
-  std::vector<double> inverse_scale, mean;
-  std::vector<Index> units, ranks;   // sorted, and how many columns each brought in
-  std::vector<double> removal_cost;  // by how much removing each would raise the energy
-};
-
-class GroupEngine {
- public:
-  GroupEngine(const Quadratic& base, const Vector<Index>& begins, const Vector<Index>& columns,
-              double ridge, double cache_bytes, int threads)
-      : context_{threads, &interrupt_},
-        quadratic_(base, to_lists(begins, columns, 0, base.columns()), cache_bytes),
-        cache_(quadratic_.cache(), context_),
-        squares_(quadratic_, cache_, ridge) {}
-
-  template <class Work>
-  auto released(Work&& work) {
-    return run_released(interrupt_, work);
-  }
-  void require_units(const std::vector<Index>& units) const {
-    for (const Index unit : units) {
-      require(unit >= 0 && unit < squares_.units(), "no such group");
-    }
-  }
-  // Of some units; the engine is left without members.
-  GroupSolution solution_of(const Vector<Index>& units) {
-    const std::vector<Index> target = to_vector(units);
-    require_units(target);
-    return released([&] {
-      GroupSolution out;
-      squares_.look_at(target, [&] { out = look(); });
-      return out;
-    });
-  }
-
-  GroupSolution look() const {
-    GroupSolution out;
-    out.solution = squares_.solve(context_);
-    for (const Index j : out.solution.support) {
-      out.inverse_scale.push_back(quadratic_.base().inverse_scale[j]);
-      out.mean.push_back(quadratic_.base().mean[j]);
-    }
-    out.units = squares_.members();
-    std::sort(out.units.begin(), out.units.end());
-    for (const Index unit : out.units) {
-      const Index position = squares_.position(unit);
-      out.ranks.push_back(squares_.columns_of(position));
-      out.removal_cost.push_back(squares_.removal_cost(position));
-    }
-    return out;
-  }
-
-  PythonInterrupt interrupt_;
-  Context context_;
-  GroupedQuadratic quadratic_;
-  const GramUser cache_;
-  GroupSquares squares_;
-};
-
 // What searches keep to: by unit, where it is a vector that is not empty.
-UnitRules rules_of(const GroupEngine& e, std::vector<bool> forced, std::vector<double> price,
+UnitRules rules_of(PythonUnits& e, std::vector<bool> forced, std::vector<double> price,
                    bool by_columns, Lists parents, bool strong,
                    const std::vector<std::pair<std::vector<Index>, Index>>& caps,
                    const std::vector<int>& signs) {
-  const std::size_t units = e.squares_.units();
+  const std::size_t units = e.engine().units();
   const auto sound = [&](std::size_t length) { return length == 0 || length == units; };
   require(sound(forced.size()) && sound(price.size()) && sound(parents.size()), "one per group");
   require(signs.empty() || static_cast<Index>(signs.size()) == e.quadratic_.base().columns(),
@@ -124,16 +60,16 @@ struct GroupModel {
 
 class GroupFrontier {
  public:
-  GroupFrontier(GroupEngine& engine, std::vector<bool> forced, std::vector<double> price,
+  GroupFrontier(PythonUnits& engine, std::vector<bool> forced, std::vector<double> price,
                 bool by_columns, const Vector<Index>& parent_begins, const Vector<Index>& parents,
                 bool strong, const std::vector<std::pair<std::vector<Index>, Index>>& caps,
                 const std::vector<int>& signs, bool swaps)
       : engine_(engine),
         rules_(rules_of(engine, std::move(forced), std::move(price), by_columns,
-                        to_lists(parent_begins, parents, 0, engine.squares_.units()), strong, caps,
+                        to_lists(parent_begins, parents, 0, engine.engine().units()), strong, caps,
                         signs)),
-        frontier_(engine.squares_, rules_, swaps) {
-    if (!rules_.signs.empty()) engine_.squares_.set_signs(rules_.signs);
+        frontier_(engine.engine(), rules_, swaps) {
+    if (!rules_.signs.empty()) engine_.engine().set_signs(rules_.signs);
   }
 
   void grow(Index max_size, const nb::object& progress) {
@@ -164,17 +100,17 @@ class GroupFrontier {
     return out;
   }
 
-  GroupEngine& engine_;
+  PythonUnits& engine_;
   const UnitRules rules_;
   UnitFrontier frontier_;
 };
 
 // What each member's removal would leave the gains of all groups at, a row for each.
-nb::object gains_without(GroupEngine& e, bool lowering) {
-  const std::size_t k = e.squares_.size(), units = e.squares_.units();
+nb::object gains_without(PythonUnits& e, bool lowering) {
+  const std::size_t k = e.engine().size(), units = e.engine().units();
   std::vector<double> table;
   for (std::size_t r = 0; r < k; ++r) {
-    const auto& outlook = e.squares_.outlook_without({e.squares_.members()[r]}, lowering);
+    const auto& outlook = e.engine().outlook_without({e.engine().members()[r]}, lowering);
     table.insert(table.end(), outlook.gain.begin(), outlook.gain.end());
   }
   return to_array(table.data(), {k, units});
@@ -192,91 +128,122 @@ void bind_groups(nb::module_& m) {
       .def_prop_ro("units", [](const GroupSolution& s) { return to_array(s.units); })
       .def_prop_ro("ranks", [](const GroupSolution& s) { return to_array(s.ranks); })
       .def_prop_ro("removal_cost", [](const GroupSolution& s) { return to_array(s.removal_cost); })
+      .def_prop_ro("intercept", [](const GroupSolution& s) { return s.solution.intercept; })
+      .def_ro("columns", &GroupSolution::columns)
       .def_prop_ro("rss", [](const GroupSolution& s) { return s.solution.rss; })
       .def_prop_ro("ridge_energy", [](const GroupSolution& s) { return s.solution.ridge_energy; });
 
-  nb::class_<GroupEngine>(m, "GroupEngine")
-      .def(nb::init<const Quadratic&, const Vector<Index>&, const Vector<Index>&, double, double,
-                    int>(),
-           nb::arg("design"), nb::arg("begins").noconvert(), nb::arg("columns").noconvert(),
-           nb::arg("ridge"), nb::arg("cache_bytes"), nb::arg("threads"), nb::keep_alive<1, 2>())
+  nb::class_<PythonUnits>(m, "UnitEngine")
       .def("flip",
-           [](GroupEngine& e, Index unit) {
+           [](PythonUnits& e, Index unit) {
              e.require_units({unit});
-             return e.released([&] { return e.squares_.flip(unit); });
+             return e.released([&] { return e.engine().flip(unit); });
            })
       .def(
           "move_to",
-          [](GroupEngine& e, const Vector<Index>& units) {
+          [](PythonUnits& e, const Vector<Index>& units) {
             e.require_units(to_vector(units));
             e.released([&] {
-              e.squares_.move_to(to_vector(units));
+              e.engine().move_to(to_vector(units));
               return 0;
             });
           },
           nb::arg("units").noconvert())
       .def(
           "start_at",
-          [](GroupEngine& e, const Vector<Index>& units) {
+          [](PythonUnits& e, const Vector<Index>& units) {
             e.require_units(to_vector(units));
             e.released([&] {
-              e.squares_.start_at(to_vector(units));
+              e.engine().start_at(to_vector(units));
               return 0;
             });
           },
           nb::arg("units").noconvert())
-      .def("refresh", [](GroupEngine& e) { e.squares_.refresh(); })
-      .def("solution_of", &GroupEngine::solution_of, nb::arg("units").noconvert())
-      .def_prop_ro("members", [](const GroupEngine& e) { return to_array(e.squares_.members()); })
-      .def_prop_ro("energy", [](const GroupEngine& e) { return e.squares_.energy(); })
-      .def_prop_ro("rounding", [](const GroupEngine& e) { return e.squares_.rounding(); })
-      .def_prop_ro("rank", [](const GroupEngine& e) { return e.squares_.columns_in(); })
+      .def("refresh", [](PythonUnits& e) { e.engine().refresh(); })
+      .def(
+          "solution_of",
+          [](PythonUnits& e, const Vector<Index>& units) {
+            return e.solution_of(to_vector(units));
+          },
+          nb::arg("units").noconvert())
+      .def_prop_ro("members", [](PythonUnits& e) { return to_array(e.engine().members()); })
+      .def_prop_ro("energy", [](PythonUnits& e) { return e.engine().energy(); })
+      .def_prop_ro("rounding", [](PythonUnits& e) { return e.engine().rounding(); })
+      .def_prop_ro("rank", [](PythonUnits& e) { return e.engine().columns_in(); })
       .def_prop_ro("widths",
-                   [](const GroupEngine& e) {
+                   [](PythonUnits& e) {
                      std::vector<Index> widths;
                      for (const GroupBases::Unit& unit : e.quadratic_.bases().units) {
                        widths.push_back(unit.width());
                      }
                      return to_array(widths);
                    })
-      .def("insertion_gains",
-           [](const GroupEngine& e) { return to_array(e.squares_.outlook().gain); })
+      .def("insertion_gains", [](PythonUnits& e) { return to_array(e.engine().outlook().gain); })
       .def("removal_costs",
-           [](const GroupEngine& e) {
+           [](PythonUnits& e) {
              std::vector<double> costs;
-             for (Index r = 0; r < e.squares_.size(); ++r) {
-               costs.push_back(e.squares_.removal_cost(r));
+             for (Index r = 0; r < e.engine().size(); ++r) {
+               costs.push_back(e.engine().removal_cost(r));
              }
              return to_array(costs);
            })
       .def("gains_without", &gains_without, nb::arg("lowering") = false)
       .def(
           "joint_gain",
-          [](GroupEngine& e, const Vector<Index>& units, double above) {
+          [](PythonUnits& e, const Vector<Index>& units, double above) {
             e.require_units(to_vector(units));
             return e.released(
-                [&] { return e.squares_.joint_gain(to_vector(units), nullptr, above); });
+                [&] { return e.engine().joint_gain(to_vector(units), nullptr, above); });
           },
           nb::arg("units").noconvert(), nb::arg("above") = -1.0)
       .def(
           "joint_removal_cost",
-          [](GroupEngine& e, const Vector<Index>& units) {
+          [](PythonUnits& e, const Vector<Index>& units) {
             e.require_units(to_vector(units));
-            return e.squares_.joint_removal_cost(to_vector(units));
+            return e.engine().joint_removal_cost(to_vector(units));
           },
           nb::arg("units").noconvert())
       .def(
           "sbr",
-          [](GroupEngine& e, double lam, const std::vector<bool>& forced, Index max_size,
+          [](PythonUnits& e, double lam, const std::vector<bool>& forced, Index max_size,
              const nb::object& progress) {
             Limits limits;
             limits.forced.assign(forced.begin(), forced.end());
             limits.max_size = max_size;
             return e.released([&] {
-              return run_sbr(e.squares_, lam, limits, e.context_, progress_of(progress));
+              return run_sbr(e.engine(), lam, limits, e.context_, progress_of(progress));
             });
           },
           nb::arg("lam"), nb::arg("forced"), nb::arg("max_size"), nb::arg("progress").none());
+
+  nb::class_<GroupEngine, PythonUnits>(m, "GroupEngine")
+      .def(
+          "__init__",
+          [](GroupEngine* self, const Quadratic& design, const Vector<Index>& begins,
+             const Vector<Index>& columns, double ridge, double cache_bytes, int threads) {
+            new (self) GroupEngine(design, to_lists(begins, columns, 0, design.columns()), ridge,
+                                   cache_bytes, threads);
+          },
+          nb::arg("design"), nb::arg("begins").noconvert(), nb::arg("columns").noconvert(),
+          nb::arg("ridge"), nb::arg("cache_bytes"), nb::arg("threads"), nb::keep_alive<1, 2>());
+  nb::class_<GroupLikelihoodEngine, PythonUnits>(m, "GroupLikelihood")
+      .def(
+          "__init__",
+          [](GroupLikelihoodEngine* self, const Rows& rows, const Vector<double>& weights,
+             const Vector<Index>& begins, const Vector<Index>& columns, double ridge,
+             double cache_bytes, int threads) {
+            new (self) GroupLikelihoodEngine(
+                rows, std::vector<double>(weights.data(), weights.data() + weights.size()),
+                to_lists(begins, columns, 0, rows.columns()), ridge, cache_bytes, threads);
+          },
+          nb::arg("rows"), nb::arg("weights").noconvert(), nb::arg("begins").noconvert(),
+          nb::arg("columns").noconvert(), nb::arg("ridge"), nb::arg("cache_bytes"),
+          nb::arg("threads"), nb::keep_alive<1, 2>())
+      .def_prop_ro("null_energy",
+                   [](const GroupLikelihoodEngine& e) { return e.fit().null_energy(); })
+      .def_prop_ro("largest_error",
+                   [](const GroupLikelihoodEngine& e) { return e.fit().largest_error(); })
+      .def_prop_ro("farthest", [](const GroupLikelihoodEngine& e) { return e.fit().farthest(); });
 
   nb::class_<GroupModel>(m, "GroupModel")
       .def_prop_ro("units", [](const GroupModel& model) { return to_array(model.units); })
@@ -285,7 +252,7 @@ void bind_groups(nb::module_& m) {
       .def_ro("energy", &GroupModel::energy);
 
   nb::class_<GroupFrontier>(m, "GroupFrontier")
-      .def(nb::init<GroupEngine&, std::vector<bool>, std::vector<double>, bool,
+      .def(nb::init<PythonUnits&, std::vector<bool>, std::vector<double>, bool,
                     const Vector<Index>&, const Vector<Index>&, bool,
                     const std::vector<std::pair<std::vector<Index>, Index>>&,
                     const std::vector<int>&, bool>(),

@@ -234,6 +234,12 @@ class GroupedQuadratic final : public Quadratic {
     return rss;
   }
 
+  // B_g v_g for every group, of products v with the columns of the base.
+  void to_bases(const double* v, double* out) const {
+    std::vector<double> shuffled(bases_.columns);
+    to_bases(bases_, v, shuffled.data(), out);
+  }
+
   // The columns of the base that some columns are made of, sorted, and their coefficients.
   void to_base(const std::vector<Index>& support, const double* beta, std::vector<Index>& columns,
                std::vector<double>& coefficients) const {

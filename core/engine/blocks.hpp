@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "data/grouped_quadratic.hpp"
@@ -102,6 +103,9 @@ class Blocks {
       }
     }
   }
+
+  // Another c, of all columns.
+  void set_c(std::vector<double> c) { c_ = std::move(c); }
 
   // T, one row for each flip, of all columns.
   void combine(const std::vector<const double*>& gram, const FlipRows& flips,

@@ -34,12 +34,14 @@ class GroupSquares final : public UnitEngine {
         bases_(quadratic.bases()),
         cache_(cache),
         ridge_(ridge),
-        held_(quadratic, cache, 1 + ridge),
+        zy_(quadratic.zy),
+        yy_(quadratic.yy),
+        held_(bases_, zy_, cache, 1 + ridge),
         place_(bases_.units.size(), Place::out),
         blocks_(bases_),
         swaps_(bases_),
         joint_(quadratic, cache) {
-    blocks_.reset(quadratic_.zy, 1 + ridge_);
+    blocks_.reset(zy_, 1 + ridge_);
   }
   GroupSquares(const GroupSquares&) = delete;
   GroupSquares& operator=(const GroupSquares&) = delete;
@@ -48,11 +50,9 @@ class GroupSquares final : public UnitEngine {
   Index size() const override { return static_cast<Index>(members_.size()); }
   const std::vector<Index>& members() const override { return members_; }
   bool contains(Index unit) const override { return place_[unit] == Place::in; }
-  double energy() const override {
-    return std::max(0.0, 0.5 * (quadratic_.yy - held_.factor().explained()));
-  }
+  double energy() const override { return std::max(0.0, 0.5 * (yy_ - held_.factor().explained())); }
   double loss() const override { return energy() - ridge_energy(held_.factor().beta()); }
-  double rounding() const override { return Scores::kRounding * 0.5 * quadratic_.yy; }
+  double rounding() const override { return Scores::kRounding * 0.5 * yy_; }
   Index columns_in() const override { return held_.size(); }
   Index columns_of(Index position) const override {
     return static_cast<Index>(held_.places_of({members_[position]}).size());
@@ -129,8 +129,37 @@ class GroupSquares final : public UnitEngine {
     quadratic_.to_base(held_.columns(), held_.factor().beta().data(), columns, beta);
   }
   Index unit_of_column(Index column) const override { return bases_.home[column]; }
-  // A unit of one column is not offered if it would enter with the wrong sign; by column of X.
-  void set_signs(const std::vector<signed char>& signs) {
+  // The columns that the members hold, in the order of the factor.
+  const std::vector<Index>& columns() const { return held_.columns(); }
+  std::vector<Index> places_of(const std::vector<Index>& members) const {
+    return held_.places_of(members);
+  }
+  double ridge() const { return ridge_; }
+  // Another response, by its products with all columns and with itself.
+  void set_response(std::vector<double> zy, double yy) {
+    zy_ = std::move(zy);
+    yy_ = yy;
+    held_.take_response();
+    std::vector<double> c = gram_times(held_.factor().beta());
+    for (std::size_t j = 0; j < c.size(); ++j) c[j] = zy_[j] - c[j];
+    blocks_.set_c(std::move(c));
+    std::vector<Index> dependent = std::move(ruled_out_);  // whatever the response
+    forget();
+    ruled_out_ = std::move(dependent);
+  }
+  // G_{:,S} v, for v in the order of the columns.
+  std::vector<double> gram_times(const std::vector<double>& v) const {
+    std::vector<double> out(bases_.columns);
+    combine(held_.gram().data(), v.data(), held_.size(), 0, bases_.columns, out.data());
+    return out;
+  }
+  // Takes a unit out of the running until the support changes.
+  void rule_out(Index unit) {
+    ruled_out_.push_back(unit);
+    if (knows_outlook_) outlook_.gain[unit] = -0.5;
+  }
+
+  void set_signs(const std::vector<signed char>& signs) override {
     signs_.assign(units(), 0);
     for (Index unit = 0; unit < units(); ++unit) {
       const std::vector<Index>& own = bases_.units[unit].columns;
@@ -202,10 +231,6 @@ class GroupSquares final : public UnitEngine {
   HeldColumns::Gains likely() const {
     return [this] { return ignores_outsiders_ ? std::vector<double>() : outlook().gain; };
   }
-  void rule_out(Index unit) {
-    ruled_out_.push_back(unit);
-    if (knows_outlook_) outlook_.gain[unit] = -0.5;
-  }
   // Columns of members that depended on others when they came may be independent now.
   void complete_members();
   void apply(const std::vector<const double*>& gram, double sign) {
@@ -227,6 +252,8 @@ class GroupSquares final : public UnitEngine {
   const GroupBases& bases_;
   const GramUser cache_;
   double ridge_;
+  std::vector<double> zy_;  // Z'y and y'y
+  double yy_;
   HeldColumns held_;
   std::vector<Place> place_;
   std::vector<signed char> signs_;  // by unit; empty if they don't matter
@@ -343,7 +370,7 @@ inline void GroupSquares::compute_block(Index unit) {
   std::vector<double> with(k);
   for (Index i = 0; i < bases_.units[unit].width(); ++i) {
     const Index column = bases_.column(unit, i);
-    double c = quadratic_.zy[column];
+    double c = zy_[column];
     for (Index s = 0; s < k; ++s) {
       with[s] = held_.gram()[s][column];
       c -= with[s] * factor.beta()[s];
@@ -398,7 +425,7 @@ inline void GroupSquares::hold(const std::vector<Index>& members) {
 
 inline void GroupSquares::compute_blocks() {
   ignores_outsiders_ = false;
-  blocks_.reset(quadratic_.zy, 1 + ridge_);
+  blocks_.reset(zy_, 1 + ridge_);
   held_.all_rows(rows_);
   apply(held_.gram(), -1);
 }
@@ -425,7 +452,7 @@ inline bool GroupSquares::well_conditioned() const {
   for (const double inflation : held_.factor().inverse_diagonal()) {
     if (!(inflation < kInflation)) return false;
   }
-  return energy() > kUnexplained * 0.5 * quadratic_.yy;
+  return energy() > kUnexplained * 0.5 * yy_;
 }
 
 inline Solution GroupSquares::solve(const Context& context) const {

@@ -25,8 +25,10 @@ class HeldColumns {
     int flips;
   };
 
-  HeldColumns(const GroupedQuadratic& quadratic, const GramUser& cache, double whole)
-      : quadratic_(quadratic), bases_(quadratic.bases()), cache_(cache), whole_(whole) {}
+  // `zy` are the products of all columns with the response, wherever that may change.
+  HeldColumns(const GroupBases& bases, const std::vector<double>& zy, const GramUser& cache,
+              double whole)
+      : bases_(bases), zy_(zy), cache_(cache), whole_(whole) {}
   HeldColumns(const HeldColumns&) = delete;
   HeldColumns& operator=(const HeldColumns&) = delete;
   ~HeldColumns() {
@@ -115,9 +117,16 @@ class HeldColumns {
     rows.clear(size());
     for (Index r = 0; r < size(); ++r) {
       double q = 0;
-      for (Index s = 0; s <= r; ++s) q += factor_.row(r)[s] * quadratic_.zy[columns_[s]];
+      for (Index s = 0; s <= r; ++s) q += factor_.row(r)[s] * zy_[columns_[s]];
       std::copy_n(factor_.row(r), r + 1, rows.add(q));
     }
+  }
+
+  // After the response has changed: the columns and their factor stay.
+  void take_response() {
+    std::vector<double> b;
+    for (const Index column : columns_) b.push_back(zy_[column]);
+    factor_.set_products(b);
   }
 
   Snapshot save() const { return {columns_, factor_, drift_, flips_}; }
@@ -151,7 +160,7 @@ class HeldColumns {
   double new_row(Index column, const double* gram, double least_pivot) {
     cross_.resize(columns_.size());
     for (std::size_t s = 0; s < columns_.size(); ++s) cross_[s] = gram[columns_[s]];
-    return factor_.new_row(cross_.data(), whole_, quadratic_.zy[column], least_pivot, row_);
+    return factor_.new_row(cross_.data(), whole_, zy_[column], least_pivot, row_);
   }
   // Appends a column that was acquired, or lets it go; its pivot, 0 if it depends on others.
   double append(Index column, const double* gram, double least_pivot) {
@@ -160,7 +169,7 @@ class HeldColumns {
       cache_.release(column);
       return 0;
     }
-    factor_.append(row_, quadratic_.zy[column]);
+    factor_.append(row_, zy_[column]);
     columns_.push_back(column);
     gram_.push_back(gram);
     return pivot;
@@ -199,8 +208,8 @@ class HeldColumns {
     return cache_.acquire(column, companions);
   }
 
-  const GroupedQuadratic& quadratic_;
   const GroupBases& bases_;
+  const std::vector<double>& zy_;
   const GramUser cache_;
   const double whole_;
   std::vector<Index> columns_;       // in the order of the factor

@@ -31,6 +31,17 @@ class UnitEngine : public Engine {
   // swaps matter that lower the energy, units that can't do that may be left out: negative gains.
   virtual const Outlook& outlook_without(const std::vector<Index>& leaving, bool lowering) = 0;
 
+  // A hint of what is looked for until the support changes: by unit, 0 if it can't enter, else one
+  // over its price (empty: 1 for all); and whether it is the best of every rank or just the best.
+  struct Wants {
+    std::vector<double> share;
+    bool of_each_rank = true;
+  };
+  virtual bool heeds_wants() const { return false; }
+  virtual void want(const Wants&) {}
+  // A unit of one column is not offered if it would enter with the wrong sign; by column of X.
+  virtual void set_signs(const std::vector<signed char>& signs) = 0;
+
   // The columns of X that are in, and their coefficients for columns of unit norm.
   virtual void coefficients(std::vector<Index>& columns, std::vector<double>& beta) const = 0;
   // The unit that a column of X belongs to.

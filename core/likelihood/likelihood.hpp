@@ -19,8 +19,7 @@
 #include <vector>
 
 #include "engine/least_squares.hpp"
-#include "likelihood/fit_memory.hpp"
-#include "likelihood/local_fit.hpp"
+#include "likelihood/refits.hpp"
 
 namespace ellzero {
 
@@ -31,22 +30,19 @@ class Likelihood final : public Engine {
   Likelihood(const Rows& rows, std::vector<double> weights, double ridge, const Context& context)
       : rows_(rows),
         context_(context),
-        fit_(rows, std::move(weights), ridge),
+        refits_(rows, std::move(weights), ridge, kFlips),
         model_(rows.quadratic(), GramUser(rows.quadratic().cache(), context),
-               {ridge / fit_.null_curvature()}),
-        memory_(rows.columns()) {
-    remember({}, {energy(), true, 0, fit_.point().b}, true);
-  }
+               {ridge / fit().null_curvature()}) {}
 
   Index units() const override { return model_.units(); }
   Index size() const override { return model_.size(); }
   const std::vector<Index>& members() const override { return model_.members(); }
   bool contains(Index j) const override { return model_.contains(j); }
-  double energy() const override { return fit_.energy(); }
-  double loss() const override { return fit_.point().loss; }
-  double rounding() const override { return kRounding * fit_.null_energy(); }
+  double energy() const override { return fit().energy(); }
+  double loss() const override { return fit().point().loss; }
+  double rounding() const override { return refits_.rounding(); }
   // The coefficients, and how far they are from being known.
-  const LocalFit& fit() const { return fit_; }
+  const LocalFit& fit() const { return refits_.fit(); }
 
   void insertion_gains(double* gain) const override {
     look();
@@ -105,32 +101,31 @@ class Likelihood final : public Engine {
   void restore(const State& state) override {
     const Place& then = static_cast<const Place&>(state);
     moving([&] { model_.restore(*then.model); });
-    fit_.restore(then.fit);
+    refits_.restore(then.fit);
     removals_ = then.removals;
     insertion_ = then.insertion;
     looked_ = then.looked;
     inserted_ = then.inserted;
     omega_ = then.omega;
-    explores_ = false;
   }
 
   Solution solve(const Context& context) const override;
   // The same with costs of removal to second order.
   Solution solve_quickly() const {
-    Solution solution = solution_at(fit_.refined(rounding()));
-    solution.removal_cost = fit_.removal_costs();
+    Solution solution = solution_at(fit().refined(rounding()));
+    solution.removal_cost = fit().removal_costs();
     sort_by_column(solution);
     return solution;
   }
   bool solve_at_once(Solution& solution) const override {
-    solution = solution_at(fit_.point());
+    solution = solution_at(fit().point());
     return true;
   }
 
   void ignore_outsiders() override { model_.ignore_outsiders(); }
   // One in forty was seen to find anything, and one in three of the others.
   bool walks_down() const override { return false; }
-  void explore() override { explores_ = true; }
+  void explore() override { refits_.explore(); }
   void prepare(const std::vector<Index>& columns) override { model_.prepare(columns); }
   void expect_gains_above(double gain) override {
     model_.expect_gains_above(omega_ > 0 ? gain / omega_ : gain);
@@ -139,9 +134,8 @@ class Likelihood final : public Engine {
  private:
   using Change = LocalFit::Change;
   using Trial = LocalFit::Trial;
+  using Start = Refits::Start;
 
-  // Energies are known to about this share of the one without units.
-  static constexpr double kRounding = 1e-10;
   // Moves that are refitted before one is promised. More were measured to change next to nothing.
   static constexpr Index kInsertions = 2, kSwaps = 6, kRemovals = 2;
   // Few members make refits cheap, and the first choices matter most.
@@ -157,11 +151,9 @@ class Likelihood final : public Engine {
   static constexpr double kSurprise = 1.5;
   // Columns are weighed for steps of the logarithm of the mean curvature, of this length.
   static constexpr double kWeighedFor = 0.3;
-  // A refit ends when less than this share of what it has changed is left.
-  static constexpr double kSettled = 1e-5, kNearlySettled = 1e-3;
   // Fits that differ by more flips do not start from each other.
   static constexpr std::size_t kFlips = 6;
-  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  static constexpr double kInfinity = Refits::kInfinity;
 
   struct Removal {
     double cost;
@@ -171,38 +163,26 @@ class Likelihood final : public Engine {
   struct Place : State {
     explicit Place(const Likelihood& engine)
         : model(engine.model_.save()),
-          fit(engine.fit_.state()),
+          fit(engine.refits_.save()),
           removals(engine.removals_),
           insertion(engine.insertion_),
           looked(engine.looked_),
           inserted(engine.inserted_),
           omega(engine.omega_) {}
     std::unique_ptr<State> model;
-    LocalFit::State fit;
+    Refits::State fit;
     std::vector<Removal> removals;
     Insertion insertion;
     bool looked, inserted;
     double omega;
   };
 
-  // Coefficients by column to start from; 0 for those that have none.
-  struct Start {
-    double intercept = 0;
-    bool known = false;
-    std::vector<std::pair<Index, double>> beta;  // sorted by column
-  };
-  // Those of some columns, in their order.
-  static Start start_of(const std::vector<Index>& columns, double intercept, const double* beta) {
-    Start start{intercept, true, {}};
-    for (std::size_t s = 0; s < columns.size(); ++s) start.beta.emplace_back(columns[s], beta[s]);
-    std::sort(start.beta.begin(), start.beta.end());
-    return start;
-  }
-  // Where a fit after a change starts: where it was left, or else where the quadratic that has the
-  // curvature at this fit has its minimum.
-  Start start_after(const Change& change) const;
   // Fits the members. False, with no fit, if they depend on each other.
-  bool fit_from(const Start& start);
+  bool fit_from(const Start& start) {
+    looked_ = inserted_ = false;
+    removals_.clear();
+    return refits_.fit_at(members(), start);
+  }
   // The same; where they do, the last ones of the target leave.
   void settle(const Start& start, std::vector<Index> target) {
     if (fit_from(start)) return;
@@ -222,20 +202,6 @@ class Likelihood final : public Engine {
     }
   }
 
-  // The members after a change, those that stay first.
-  std::vector<Index> after(const Change& change) const {
-    std::vector<Index> support;
-    for (Index r = 0; r < size(); ++r) {
-      if (!change.leaves(r)) support.push_back(members()[r]);
-    }
-    support.insert(support.end(), change.entering.begin(), change.entering.end());
-    return support;
-  }
-  static std::vector<Index> sorted(std::vector<Index> units) {
-    std::sort(units.begin(), units.end());
-    return units;
-  }
-
   // Puts the quadratic that ranks moves to the fit.
   void look() const;
   void weigh_columns() const;
@@ -243,28 +209,19 @@ class Likelihood final : public Engine {
   // The columns that the quadratic ranks first, to be inserted.
   std::vector<Index> promising(Index count) const;
   void price_removals() const;
-  LocalFit::Aim aim(double bar = kInfinity) const {
-    return {explores_ ? kNearlySettled : kSettled, rounding(), bar};
-  }
-  // How good the support after a change is. Where it can't be seen to come below `bar` its refit is
-  // left early.
-  Trial attempt(const Change& change, double bar) const;
   // Stands where a leap leads, once the members are those of it.
   bool land(LocalFit::Leap& there) {
-    const Trial trial = fit_.land(there, aim());
+    refits_.land(there, members());
     looked_ = inserted_ = false;
     removals_.clear();
-    remember({}, trial);
     return true;
   }
-  // A fit takes the place of what is known; a trial does so if it is better.
-  void remember(const Change& change, const Trial& trial, bool fitted = false) const;
 
   Solution solution_at(const Point& point) const {
     Solution solution;
     solution.support = members();
-    solution.beta.assign(point.b.begin() + fit_.first(), point.b.end());
-    solution.intercept = fit_.first() ? point.b[0] : 0;
+    solution.beta.assign(point.b.begin() + fit().first(), point.b.end());
+    solution.intercept = fit().first() ? point.b[0] : 0;
     solution.rss = 2 * point.loss;
     solution.ridge_energy = point.penalty;
     return solution;
@@ -272,10 +229,8 @@ class Likelihood final : public Engine {
 
   const Rows& rows_;
   const Context context_;
-  LocalFit fit_;
+  Refits refits_;
   mutable LeastSquares model_;  // the quadratic that ranks moves
-  mutable FitMemory memory_;
-  bool explores_ = false;
   // Known once they have been asked for:
   mutable bool looked_ = false, inserted_ = false;
   mutable double omega_ = 0;
@@ -288,12 +243,12 @@ class Likelihood final : public Engine {
 };
 
 inline bool Likelihood::insert(Index j) {
-  if (explores_) {
-    LocalFit::Leap there = fit_.leap({{j}, {}});
+  if (refits_.explores()) {
+    LocalFit::Leap there = fit().leap({{j}, {}});
     return there.sound && moving([&] { return model_.insert(j); }) && land(there);
   }
   const std::vector<Index> before = members();
-  const Start start = start_after({{j}, {}});
+  const Start start = refits_.start_after({{j}, {}});
   if (!moving([&] { return model_.insert(j); })) {
     inserted_ = false;
     return false;
@@ -306,15 +261,15 @@ inline bool Likelihood::insert(Index j) {
 }
 
 inline void Likelihood::remove(Index position) {
-  if (explores_) {
-    LocalFit::Leap there = fit_.leap({{}, {position}});
+  if (refits_.explores()) {
+    LocalFit::Leap there = fit().leap({{}, {position}});
     if (there.sound) {
       model_.remove(position);
       land(there);
       return;
     }
   }
-  const Start start = start_after({{}, {position}});
+  const Start start = refits_.start_after({{}, {position}});
   model_.remove(position);
   settle(start, std::vector<Index>(members()));
 }
@@ -330,57 +285,26 @@ inline void Likelihood::move_to(const std::vector<Index>& target) {
     }
   }
   if (change.flips() == 0) return;
-  const Start start = start_after(change);
+  const Start start = refits_.start_after(change);
   moving([&] { model_.move_to(target); });
   settle(start, target);
 }
 
-inline Likelihood::Start Likelihood::start_after(const Change& change) const {
-  const std::vector<Index> support = after(change), key = sorted(support);
-  if (const FitMemory::Entry* known = memory_.find(key)) {
-    return start_of(key, known->intercept, known->beta.data());
-  }
-  if (change.flips() > kFlips) return {};
-  const LocalFit::Leap leap = fit_.leap(change);
-  if (!leap.sound) return {};
-  return start_of(support, fit_.first() ? leap.b[0] : 0, leap.b.data() + fit_.first());
-}
-
-inline bool Likelihood::fit_from(const Start& start) {
-  std::vector<double> b;
-  if (fit_.first()) b.push_back(start.known ? start.intercept : fit_.null_intercept());
-  for (const Index j : members()) {
-    const auto at =
-        std::lower_bound(start.beta.begin(), start.beta.end(), std::make_pair(j, -kInfinity));
-    b.push_back(at != start.beta.end() && at->first == j ? at->second : 0);
-  }
-  looked_ = inserted_ = false;
-  removals_.clear();
-  if (!fit_.fit(members(), std::move(b), 0.01 * rounding())) return false;
-  remember({}, {energy(), true, 0, fit_.point().b}, true);
-  return true;
-}
-
 inline void Likelihood::look() const {
   if (looked_) return;
-  const std::vector<Index> key = sorted(members());
-  const FitMemory::Entry* known = memory_.find(key);
+  const FitMemory::Entry* known = refits_.entry_here();
   std::shared_ptr<const std::vector<double>> slopes = known ? known->descents : nullptr;
-  if (!slopes && explores_) {
+  if (!slopes && refits_.explores()) {
     slopes = glance();
   } else if (!slopes) {
     auto made = std::make_shared<std::vector<double>>(units());
-    rows_.products(fit_.point().residual.data(), made->data(), context_);
+    rows_.products(fit().point().residual.data(), made->data(), context_);
     slopes = made;
-    if (known) {
-      FitMemory::Entry entry = *known;
-      entry.descents = slopes;
-      memory_.put(key, std::move(entry));
-    }
+    refits_.keep_descents(slopes);
   }
-  omega_ = fit_.mean_curvature();
-  if (!explores_) weigh_columns();
-  const std::vector<double> beta = fit_.beta();
+  omega_ = fit().mean_curvature();
+  if (!refits_.explores()) weigh_columns();
+  const std::vector<double> beta = fit().beta();
   std::vector<double> zy = model_.gram_times(beta);
   for (Index i = 0; i < units(); ++i) zy[i] += (*slopes)[i] / omega_;
   double explained = 0;
@@ -398,12 +322,12 @@ inline void Likelihood::look() const {
 // own sums of squares under it, over what the mean would make them, are part of the ranking. They
 // change slowly with the fit: those of about the same mean curvature are taken for the same.
 inline void Likelihood::weigh_columns() const {
-  const long step = std::lround(std::log(omega_ / fit_.null_curvature()) / kWeighedFor);
+  const long step = std::lround(std::log(omega_ / fit().null_curvature()) / kWeighedFor);
   squares_ = nullptr;
   if (step == 0) return;
   std::vector<double>& squares = weighed_[step];
   if (squares.empty()) {
-    squares = rows_.squares(fit_.point().curvature, context_);
+    squares = rows_.squares(fit().point().curvature, context_);
     for (double& square : squares) square /= omega_;
   }
   squares_ = &squares;
@@ -422,7 +346,7 @@ inline std::shared_ptr<const std::vector<double>> Likelihood::glance() const {
     columns.push_back(held.back()->data());
   }
   std::vector<double> exact(count);
-  const double* residual = fit_.point().residual.data();
+  const double* residual = fit().point().residual.data();
   column_dots(columns.data(), count, residual, rows_.rows(), exact.data());
   for (Index i = 0; i < count; ++i) (*slopes)[order[i]] = exact[i];
   return slopes;
@@ -450,20 +374,21 @@ inline Insertion Likelihood::best_insertion() const {
   if (inserted_) return insertion_;
   look();
   insertion_ = {};
-  const std::vector<Index> columns = promising(explores_ ? kGlanced : kConsidered * more());
-  std::vector<double> gains = fit_.gains(columns).insertions;
+  const std::vector<Index> columns =
+      promising(refits_.explores() ? kGlanced : kConsidered * more());
+  std::vector<double> gains = fit().gains(columns).insertions;
   double bar = kInfinity;
   for (Index place = 0; place < kInsertions * more(); ++place) {
     const auto next = std::max_element(gains.begin(), gains.end());
     if (next == gains.end() || !(*next >= 0)) break;
     const Index j = columns[next - gains.begin()];
-    if (explores_) {
+    if (refits_.explores()) {
       insertion_ = {j, *next, false};
       break;
     }
     if (*next * kSurprise < insertion_.gain) break;
     *next = -1;
-    const Trial trial = attempt({{j}, {}}, bar);
+    const Trial trial = refits_.attempt({{j}, {}}, bar);
     if (!(trial.energy < bar)) continue;
     bar = trial.energy;
     insertion_ = {j, energy() - trial.energy, trial.energy <= rounding()};
@@ -481,7 +406,7 @@ inline Swap Likelihood::best_swap(const Limits& limits, const Context& context) 
   for (const Swap& swap : model_.best_swaps(limits, kRanked, kSwapShare, context)) add(swap.unit);
   for (const Index j : promising(kConsidered)) add(j);
   std::vector<Swap> swaps;
-  for (const Swap& swap : fit_.gains(columns).swaps) {
+  for (const Swap& swap : fit().gains(columns).swaps) {
     if (!limits.is_forced(members()[swap.position])) swaps.push_back(swap);
   }
   const Index count = std::min<Index>(kSwaps * more(), swaps.size());
@@ -491,7 +416,7 @@ inline Swap Likelihood::best_swap(const Limits& limits, const Context& context) 
   Swap best;
   double bar = energy();
   for (const Swap& swap : swaps) {
-    const Trial trial = attempt({{swap.unit}, {swap.position}}, bar);
+    const Trial trial = refits_.attempt({{swap.unit}, {swap.position}}, bar);
     if (!(trial.energy < bar)) continue;
     bar = trial.energy;
     best = {swap.position, swap.unit, energy() - trial.energy};
@@ -502,62 +427,28 @@ inline Swap Likelihood::best_swap(const Limits& limits, const Context& context) 
 inline void Likelihood::price_removals() const {
   if (static_cast<Index>(removals_.size()) == size()) return;
   removals_.clear();
-  for (const double cost : fit_.removal_costs()) removals_.push_back({cost, false});
-  if (explores_) return;
+  for (const double cost : fit().removal_costs()) removals_.push_back({cost, false});
+  if (refits_.explores()) return;
   // What the engine has come from is known, and must cost what the insertion has gained.
   for (Index r = 0; r < size(); ++r) {
-    const FitMemory::Entry* known = memory_.find(sorted(after({{}, {r}})));
-    if (known && known->settled) removals_[r] = {std::max(0.0, known->energy - energy()), true};
+    const double known = refits_.known_energy({{}, {r}});
+    if (known < kInfinity) removals_[r] = {std::max(0.0, known - energy()), true};
   }
   for (Index count = 0; count < std::min(kRemovals, size()); ++count) {
     const auto cheapest =
         std::min_element(removals_.begin(), removals_.end(),
                          [](const Removal& a, const Removal& b) { return a.cost < b.cost; });
     if (cheapest->refitted) return;
-    const Trial trial = attempt({{}, {cheapest - removals_.begin()}}, kInfinity);
+    const Trial trial = refits_.attempt({{}, {cheapest - removals_.begin()}}, kInfinity);
     *cheapest = {std::max(0.0, trial.energy - energy()), true};
   }
 }
 
-inline LocalFit::Trial Likelihood::attempt(const Change& change, double bar) const {
-  if (const FitMemory::Entry* known = memory_.find(sorted(after(change)))) {
-    if (known->settled || known->energy - LocalFit::kReach * known->left > bar) {
-      return {known->energy, known->settled, known->left, {}};
-    }
-  }
-  LocalFit::Leap there = fit_.leap(change);
-  if (!there.sound) return {};
-  const Trial trial = fit_.refit(there, aim(bar));
-  if (std::isfinite(trial.energy)) remember(change, trial);
-  return trial;
-}
-
-inline void Likelihood::remember(const Change& change, const Trial& trial, bool fitted) const {
-  const Start start =
-      start_of(after(change), fit_.first() ? trial.b[0] : 0, trial.b.data() + fit_.first());
-  std::vector<Index> key;
-  FitMemory::Entry entry;
-  entry.intercept = start.intercept;
-  for (const auto& pair : start.beta) {
-    key.push_back(pair.first);
-    entry.beta.push_back(pair.second);
-  }
-  entry.energy = trial.energy;
-  entry.settled = trial.settled;
-  entry.left = trial.left;
-  if (const FitMemory::Entry* known = memory_.find(key)) {
-    const bool better = known->energy <= entry.energy && (known->settled || !entry.settled);
-    if (better && !fitted) return;
-    entry.descents = known->descents;
-  }
-  memory_.put(key, std::move(entry));
-}
-
 inline Solution Likelihood::solve(const Context& context) const {
-  Solution solution = solution_at(fit_.refined(rounding()));
+  Solution solution = solution_at(fit().refined(rounding()));
   for (Index r = 0; r < size(); ++r) {
     context.check();
-    const Trial trial = attempt({{}, {r}}, kInfinity);
+    const Trial trial = refits_.attempt({{}, {r}}, kInfinity);
     solution.removal_cost.push_back(std::max(0.0, trial.energy - energy()));
   }
   sort_by_column(solution);

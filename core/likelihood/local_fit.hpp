@@ -81,6 +81,21 @@ class LocalFit {
     return std::sqrt(largest * null_curvature_);
   }
 
+  // The ridge of a column that has unit norm under the weights of the Gram matrix.
+  double ridge_of(Index j, const std::vector<double>& column) const {
+    if (ridge_ == 0) return 0;
+    if (!std::isnan(ridges_[j])) return ridges_[j];
+    const double* w = newton_.weights().data();
+    double weight = 0, mean = 0, square = 0;
+    for (Index r = 0; r < rows_.rows(); ++r) {
+      weight += w[r];
+      mean += w[r] * column[r];
+      square += w[r] * column[r] * column[r];
+    }
+    if (rows_.ones()) square -= mean * mean / weight;
+    return ridges_[j] = ridge_ * square;
+  }
+
   // Fits some columns, to `tolerance`, starting from coefficients b with the intercept first, or
   // from nothing if that is better. False, with no fit, if they depend on each other.
   bool fit(const std::vector<Index>& columns, std::vector<double> b, double tolerance) {
@@ -198,20 +213,6 @@ class LocalFit {
     return {rows_.loss().link(sum / weight) - offset / weight};
   }
 
-  // The ridge of a column that has unit norm under the weights of the Gram matrix.
-  double ridge_of(Index j, const std::vector<double>& column) const {
-    if (ridge_ == 0) return 0;
-    if (!std::isnan(ridges_[j])) return ridges_[j];
-    const double* w = newton_.weights().data();
-    double weight = 0, mean = 0, square = 0;
-    for (Index r = 0; r < rows_.rows(); ++r) {
-      weight += w[r];
-      mean += w[r] * column[r];
-      square += w[r] * column[r] * column[r];
-    }
-    if (rows_.ones()) square -= mean * mean / weight;
-    return ridges_[j] = ridge_ * square;
-  }
   void add_column(Basis& basis, Index j) const {
     Rows::Column column = rows_.column(j);
     const double tau = ridge_of(j, *column);

@@ -33,6 +33,7 @@ class Rows {
         ones_(intercept ? std::make_shared<std::vector<double>>(y_.size(), 1.0) : nullptr) {}
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
+  virtual ~Rows() = default;
 
   Index rows() const { return static_cast<Index>(y_.size()); }
   Index columns() const { return quadratic_.columns(); }
@@ -52,9 +53,7 @@ class Rows {
       return found->second->second;
     }
     auto made = std::make_shared<std::vector<double>>(rows());
-    columns_.read(j, 0, rows(), made->data());
-    const double mean = quadratic_.mean[j], inverse_scale = quadratic_.inverse_scale[j];
-    for (double& value : *made) value = (value - mean) * inverse_scale;
+    make_column(j, made->data());
     order_.emplace_front(j, made);
     kept_[j] = order_.begin();
     const double most = std::max(kRoomBytes / (8.0 * static_cast<double>(rows())), 16.0);
@@ -82,10 +81,26 @@ class Rows {
   }
 
   // out = Z'v
-  void products(const double* v, double* out, const Context& context) const {
+  virtual void products(const double* v, double* out, const Context& context) const {
     const Standardisation unweighted{quadratic_.mean.data(), quadratic_.inverse_scale.data(),
                                      nullptr};
     columns_.products(unweighted, OneVector(v), &out, context);
+  }
+
+ protected:
+  // The same rows with columns that are made of those of others.
+  Rows(const Rows& base, const Quadratic& quadratic)
+      : columns_(base.columns_),
+        quadratic_(quadratic),
+        loss_(base.loss_),
+        y_(base.y_),
+        offset_(base.offset_),
+        ones_(base.ones_) {}
+
+  virtual void make_column(Index j, double* out) const {
+    columns_.read(j, 0, rows(), out);
+    const double mean = quadratic_.mean[j], inverse_scale = quadratic_.inverse_scale[j];
+    for (Index r = 0; r < rows(); ++r) out[r] = (out[r] - mean) * inverse_scale;
   }
 
  private:
@@ -104,7 +119,7 @@ class Rows {
 
   const Columns& columns_;
   const Quadratic& quadratic_;
-  const std::unique_ptr<Loss> loss_;
+  const std::shared_ptr<const Loss> loss_;
   const std::vector<double> y_;
   const std::vector<double> offset_;
   const Column ones_;

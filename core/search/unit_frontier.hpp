@@ -119,7 +119,8 @@ class UnitFrontier {
     ++tried_;
     moves_.look(effort.swaps, effort.company, context);
     if (effort.swaps) {
-      model.starts = moves_.best_steps(insertions_, insertions_ > 2 ? insertions_ / 2 : 0);
+      const Index removals = insertions_ > 2 && engine_.walks_down() ? insertions_ / 2 : 0;
+      model.starts = moves_.best_steps(insertions_, removals);
     }
     if (rules_.signs.empty()) {
       for (const UnitMoves::Candidate& candidate : moves_.best()) offer(candidate);
@@ -277,6 +278,7 @@ class UnitFrontier {
   // A few steps on the same way, and as many back.
   bool walk(const UnitStep& start, const Context& context) {
     const bool up = !engine_.contains(start.units[0]);
+    engine_.explore();
     bool any = false, retraced = true;
     UnitStep next = start;
     for (int step = 0; step <= kFurther; ++step) {

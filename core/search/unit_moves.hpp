@@ -41,6 +41,7 @@ class UnitMoves {
     depth_ = 0;
     energy_ = engine_.energy();
     price_ = rules_.price_of(engine_.members());
+    say_what_is_wanted(in_, none_);
     look_at_insertions(company);
     look_at_removals();
     if (swaps) look_at_swaps(context);
@@ -101,6 +102,7 @@ class UnitMoves {
     mark_members();
     UnitStep best;
     if (up) {
+      say_what_is_wanted(in_, none_);
       const UnitEngine::Outlook& outlook = engine_.outlook();
       double most = 0;
       for (Index unit = 0; unit < engine_.units(); ++unit) {
@@ -136,6 +138,23 @@ class UnitMoves {
   void mark_members() {
     std::fill(in_.begin(), in_.end(), 0);
     for (const Index unit : engine_.members()) in_[unit] = 1;
+  }
+
+  // Tells the engine which units could enter once some have left, and what they cost.
+  void say_what_is_wanted(const std::vector<char>& in, const std::vector<Index>& leaving) {
+    if (!engine_.heeds_wants()) return;
+    std::vector<double>& share = wants_.share;
+    share.clear();
+    if (rules_.has_heredity() || rules_.is_priced() || !rules_.caps.empty()) {
+      share.assign(engine_.units(), 0.0);
+      for (Index unit = 0; unit < engine_.units(); ++unit) {
+        one_[0] = unit;
+        if (in_[unit] || !rules_.enters_alone(unit, in) || !has_room(one_, leaving)) continue;
+        share[unit] = 1 / std::max(rules_.price_of(unit), 1e-300);
+      }
+    }
+    wants_.of_each_rank = rules_.by_columns;
+    engine_.want(wants_);
   }
 
   // Whether caps leave room for units to enter, once some have left.
@@ -261,8 +280,9 @@ class UnitMoves {
                       price_ - rules_.price_of(leaving)};
       // One for one, what does not lower the energy is no better than the table.
       const bool lowering = leaving.size() == 1 && !rules_.by_columns && !rules_.is_priced();
-      const UnitEngine::Outlook& outlook = engine_.outlook_without(leaving, lowering);
       for (const Index other : leaving) without_[other] = 0;
+      say_what_is_wanted(without_, leaving);
+      const UnitEngine::Outlook& outlook = engine_.outlook_without(leaving, lowering);
       look_at_entering(outlook, left);
       for (const Index other : leaving) without_[other] = 1;
     }
@@ -300,6 +320,7 @@ class UnitMoves {
   double depth_ = 0;
   const std::vector<Index> none_;
   std::vector<Index> one_{0};
+  UnitEngine::Wants wants_;
 };
 
 }  // namespace ellzero

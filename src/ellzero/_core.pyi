@@ -334,20 +334,15 @@ class GroupSolution:
     @property
     def removal_cost(self) -> _Floats: ...
     @property
+    def intercept(self) -> float: ...
+    @property
+    def columns(self) -> int: ...
+    @property
     def rss(self) -> float: ...
     @property
     def ridge_energy(self) -> float: ...
 
-class GroupEngine:
-    def __init__(
-        self,
-        design: Quadratic,
-        begins: _Integers,
-        columns: _Integers,
-        ridge: float,
-        cache_bytes: float,
-        threads: int,
-    ) -> None: ...
+class UnitEngine:
     @property
     def members(self) -> _Integers: ...
     @property
@@ -376,6 +371,35 @@ class GroupEngine:
         progress: Callable[[int], None] | None,
     ) -> SbrRun: ...
 
+class GroupEngine(UnitEngine):
+    def __init__(
+        self,
+        design: Quadratic,
+        begins: _Integers,
+        columns: _Integers,
+        ridge: float,
+        cache_bytes: float,
+        threads: int,
+    ) -> None: ...
+
+class GroupLikelihood(UnitEngine):
+    def __init__(
+        self,
+        rows: Rows,
+        weights: _Floats,
+        begins: _Integers,
+        columns: _Integers,
+        ridge: float,
+        cache_bytes: float,
+        threads: int,
+    ) -> None: ...
+    @property
+    def null_energy(self) -> float: ...
+    @property
+    def largest_error(self) -> float: ...
+    @property
+    def farthest(self) -> float: ...
+
 class GroupModel:
     @property
     def units(self) -> _Integers: ...
@@ -389,7 +413,7 @@ class GroupModel:
 class GroupFrontier:
     def __init__(
         self,
-        engine: GroupEngine,
+        engine: UnitEngine,
         *,
         forced: Sequence[bool],
         price: Sequence[float],
