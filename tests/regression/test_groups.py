@@ -291,12 +291,6 @@ def test_bad_input_gets_a_sentence(arguments, words):
         L0Regressor(**arguments).fit(X4, Y4)
 
 
-@pytest.mark.parametrize("search", [l0_frontier, stability])
-def test_other_losses_know_single_columns_only(search):
-    with pytest.raises(ValueError, match="loss='logistic' knows single columns only"):
-        search(X4, Y4 > 0, loss="logistic", feature_groups=[0, 0, 1, 1])
-
-
 def test_more_sentences():
     with pytest.raises(ValueError, match="heredity needs columns with names"):
         l0_frontier(X4.to_numpy(), Y4, heredity="strong")

@@ -22,14 +22,24 @@ from ellzero._sklearn import (
 )
 from ellzero.likelihood._fitted import FittedLikelihood
 from ellzero.likelihood._folds import make_repeats
+from ellzero.likelihood._group_folds import make_group_likelihood_folds
 from ellzero.likelihood._scores import Score
-from ellzero.regression._cross_validation import CrossValidation, far_beyond
+from ellzero.regression._cross_validation import Choice, CrossValidation, far_beyond
 from ellzero.regression._cv_curve import Curve
 from ellzero.regression._frontier import Frontier
+from ellzero.regression._group_cv import choose_group_price
+from ellzero.regression._group_frontier import GroupFrontier
 from ellzero.regression._l0_cv import count_repeats
-from ellzero.regression._losses import Loss, default_ridge
+from ellzero.regression._losses import Loss, check_response, default_ridge
 from ellzero.regression._problem import check_ridges, largest_size
-from ellzero.regression._separation import warn_where_it_stands
+from ellzero.regression._separation import warn_of_separated_groups, warn_where_it_stands
+from ellzero.regression._structured import (
+    GroupData,
+    check_group_parameters,
+    choose_groups,
+    make_search,
+)
+from ellzero.regression._units import Units, resolve_units, structure_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,11 +79,21 @@ class CrossValidatedLikelihood(FittedLikelihood):
         """Choose a price and fit on all rows, once the input has been checked."""
         names = getattr(self, "feature_names_in_", None)
         name, p = type(self).__name__, X.shape[1]
-        forced = resolve_columns("always_include", self.always_include, p, names)
-        largest_size(self.max_size, forced, p)  # or an error, before any work
+        structure = structure_of(self)
+        units = None
+        if structure.is_plain:
+            forced = resolve_columns("always_include", self.always_include, p, names)
+            largest_size(self.max_size, forced, p)  # or an error, before any work
+        else:
+            units = resolve_units(structure, self.always_include, p, names)
+            check_group_parameters(self.solver)
         n_repeats = count_repeats(self.n_repeats, self.cv)
         splitter = make_splitter(self.cv, self.random_state, n_repeats, classes)
         splits = make_splits(splitter, X, y, **routed_to_splitter(self, sample_weight, groups))
+        if units is not None:
+            data = GroupData(X, y, sample_weight, self.fit_intercept, names, self._loss, offset)
+            self._fit_groups_by_folds(data, units, splits, n_repeats, score)
+            return
         likelihood = self._make_likelihood(X, y, sample_weight, offset)
         repeats = make_repeats(likelihood, splits, n_repeats, score)
         ridges = (
@@ -106,15 +126,52 @@ class CrossValidatedLikelihood(FittedLikelihood):
             self.frontier_ = Frontier(growing)
         certificate = certificate.with_least_error(self.rule, self.max_size_, "lam_")
         self.certificate_ = certificate.with_objective(self.objective_)
-        far, more = far_beyond(mark.size, forced.size), choice.curve(self.rule).lam_low[-1] > 0
+        self._warn_if_held_back(choice, forced.size, 4)
+        warn_where_it_stands(problem, 4)
+
+    def _warn_if_held_back(self, choice: Choice, least: int, stacklevel: int) -> None:
+        mark = choice.marks[self.rule]
+        far, more = far_beyond(mark.size, least), choice.curve(self.rule).lam_low[-1] > 0
         if self.max_size is not None and more and self.max_size <= far:
             warnings.warn(
-                f"{name}: max_size={self.max_size} is not far beyond the {mark.size:.1f} variables "
-                "that the folds chose on average; a larger one may give a better model.",
+                f"{type(self).__name__}: max_size={self.max_size} is not far beyond the "
+                f"{mark.size:.1f} variables that the folds chose on average; a larger one may give "
+                "a better model.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=stacklevel,
             )
-        warn_where_it_stands(problem, 4)
+
+    def _fit_groups_by_folds(
+        self,
+        data: GroupData,
+        units: Units,
+        splits: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
+        n_repeats: int,
+        score: Score,
+    ) -> None:
+        check_response(self._loss, data.y, data.sample_weight)
+        folds = make_group_likelihood_folds(data, splits, n_repeats, score)
+        ridges = self._group_ridges(data)
+        name = type(self).__name__
+        progress = progress_printer(name, self.verbose)
+        self.__dict__.pop("frontier_", None)  # of an earlier fit
+        choice = choose_group_price(
+            folds, 1.0, units, ridges, self.max_size, thread_count(), progress
+        )
+        mark = choice.marks[self.rule]
+        search = make_search(data, units, mark.ridge, progress=progress, stacklevel=5)
+        size = search.largest if self.max_size is None else self.max_size
+        found = choose_groups(search, lam=mark.lam, size=None, max_size=size, caller=name)
+        self.n_repeats_, self.max_size_, self._marks = n_repeats, choice.max_size, choice.marks
+        weight = np.ones_like(data.y) if data.sample_weight is None else data.sample_weight
+        nothing = _error_of_nothing(data.y, weight, data.offset, score, self._loss)
+        self.cv_results_ = _tabulate(ridges, choice.curves, nothing)
+        self._store_groups(found.model, search, mark.lam, priced=True)
+        self.frontier_ = GroupFrontier(search, data.names)
+        certificate = found.certificate.with_least_error(self.rule, self.max_size_, "lam_")
+        self.certificate_ = certificate.with_objective(self.objective_)
+        self._warn_if_held_back(choice, search.least, 5)
+        warn_of_separated_groups(search, [found.model], 5)
 
     def plot(self, *, ax: Axes | None = None) -> Axes:
         """Draw the cross-validated error against ``lam``, both rules marked.

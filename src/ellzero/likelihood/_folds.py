@@ -20,7 +20,14 @@ from ellzero.regression._folds import Turn
 from ellzero.regression._losses import Loss
 from ellzero.regression._problem import Likelihood, Problem
 
-__all__ = ["LikelihoodFold", "LikelihoodFolds", "can_train", "make_repeats", "open_search"]
+__all__ = [
+    "LikelihoodFold",
+    "LikelihoodFolds",
+    "can_train",
+    "check_training",
+    "make_repeats",
+    "open_search",
+]
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
@@ -134,7 +141,7 @@ class LikelihoodFolds:
             test_weight = self._within[test]
             if not test_weight.any():
                 continue
-            _check_training(likelihood.loss, likelihood.y, weight)
+            check_training(likelihood.loss, likelihood.y, weight)
             self._splits.append((train, test))
             self.folds.append(LikelihoodFold(likelihood, weight, test, test_weight, score))
         if not self.folds:
@@ -189,7 +196,7 @@ def can_train(loss: Loss, y: _Floats, weight: _Floats | None) -> bool:
     return bool(loss is not Loss.LOGISTIC or counted.min() < counted.max())
 
 
-def _check_training(loss: Loss, y: _Floats, weight: _Floats) -> None:
+def check_training(loss: Loss, y: _Floats, weight: _Floats) -> None:
     """Raise if a fold's training rows leave nothing to be fitted."""
     counted = y[weight > 0]
     if not counted.size:

@@ -13,6 +13,7 @@ from ellzero._sklearn import Interval, SelectingClassifier, StrOptions, check_cl
 from ellzero.likelihood._fitted import FittedLikelihood
 from ellzero.regression._criteria import CRITERIA
 from ellzero.regression._losses import Loss
+from ellzero.regression._units import UNIT_CONSTRAINTS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -128,6 +129,26 @@ class L0Classifier(LogisticSelection):
         for a criterion 40 or ``n / (log p log log n)``, whichever is less.
     always_include : sequence of names, integers, or mask, default=None
         Columns that are in every support: they don't pay ``lam`` but count towards the size.
+    feature_groups : sequence of labels, or mapping, default=None
+        Columns that enter and leave together, such as the dummies of a factor: a label for each
+        column (None for a column by itself), or a mapping from the name of a group to its columns;
+        columns not named are by themselves. Which level of a factor is left out, and the order
+        of columns, change no fit: the ridge is one on ``|Z_g b_g|^2``, which of a column of unit
+        norm is ``b^2``. Sizes and ``lam`` count groups.
+    size_in : {"groups", "columns"}, default="groups"
+        Whether sizes and ``lam`` count groups or the columns that entered.
+    heredity : {"strong", "weak"}, default=None
+        Strong: no product without all its parents; weak: without one of them. Products are known by
+        their names, ``a:b``, ``a b`` and ``a^2``, or by ``parents``.
+    parents : mapping, default=None
+        From a product to the names of its parents, columns or groups.
+    penalty_factor : sequence of floats, or mapping, default=None
+        What ``lam`` is multiplied by for each group (or column, without groups): positive.
+    positive : bool, sequence of names, integers or mask, or mapping, default=None
+        Columns whose coefficients may not be negative: True for all; or a mapping from columns to 1
+        or -1. A support is a model if its own fit has these signs: nothing is clipped.
+    at_most : mapping, default=None
+        From the name of a group to how many of its columns may be in; they enter one by one.
     fit_intercept : bool, default=True
         Whether to fit an intercept, and to centre the columns.
     class_weight : dict, "balanced" or None, default=None
@@ -146,6 +167,8 @@ class L0Classifier(LogisticSelection):
         Intercept, in log-odds.
     support_ : ndarray of int
         Sorted indices of the columns in the model.
+    groups_ : list of str
+        The names of the groups in the model, if there are groups, or rules for columns.
     lam_ : float
         The price used. For a criterion or a size: the geometric middle of the interval of ``lam``
         in which the chosen model is the solution; NaN if it is the solution at no price.
@@ -204,6 +227,7 @@ class L0Classifier(LogisticSelection):
         "fit_intercept": ["boolean"],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "verbose": ["verbose"],
+        **UNIT_CONSTRAINTS,
     }
 
     def __init__(
@@ -215,6 +239,13 @@ class L0Classifier(LogisticSelection):
         solver: str = "frontier",
         max_size: int | None = None,
         always_include: Any = None,
+        feature_groups: Any = None,
+        size_in: str = "groups",
+        heredity: str | None = None,
+        parents: Any = None,
+        penalty_factor: Any = None,
+        positive: Any = None,
+        at_most: Any = None,
         fit_intercept: bool = True,
         class_weight: Any = None,
         verbose: int = 0,
@@ -225,6 +256,13 @@ class L0Classifier(LogisticSelection):
         self.solver = solver
         self.max_size = max_size
         self.always_include = always_include
+        self.feature_groups = feature_groups
+        self.size_in = size_in
+        self.heredity = heredity
+        self.parents = parents
+        self.penalty_factor = penalty_factor
+        self.positive = positive
+        self.at_most = at_most
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.verbose = verbose

@@ -9,6 +9,7 @@ from ellzero._sklearn import UNUSED, Interval, StrOptions, check_classifier_inpu
 from ellzero.likelihood._fitted_cv import CrossValidatedLikelihood
 from ellzero.likelihood._l0_classifier import LogisticSelection, weigh_classes
 from ellzero.likelihood._scores import CLASSIFIER_SCORES
+from ellzero.regression._units import UNIT_CONSTRAINTS
 
 __all__ = ["L0ClassifierCV"]
 
@@ -48,6 +49,9 @@ class L0ClassifierCV(LogisticSelection, CrossValidatedLikelihood):
         The largest support considered. None goes on until the error has long been rising.
     always_include : sequence of names, integers, or mask, default=None
         Columns that are in every support: they don't pay ``lam`` but count towards the size.
+    feature_groups, size_in, heredity, parents, penalty_factor, positive, at_most
+        Groups of columns that enter whole, and rules for them: as of
+        :class:`ellzero.L0Classifier`.
     fit_intercept : bool, default=True
         Whether to fit an intercept, and to centre the columns.
     class_weight : dict, "balanced" or None, default=None
@@ -73,6 +77,8 @@ class L0ClassifierCV(LogisticSelection, CrossValidatedLikelihood):
         Intercept, in log-odds.
     support_ : ndarray of int
         Sorted indices of the columns in the model.
+    groups_ : list of str
+        The names of the groups in the model, if there are groups, or rules for columns.
     frontier_ : Frontier
         The frontier of all rows at ``ridge_``; with "frontier" only.
     cv_results_ : dict of ndarray
@@ -117,6 +123,7 @@ class L0ClassifierCV(LogisticSelection, CrossValidatedLikelihood):
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
+        **UNIT_CONSTRAINTS,
     }
 
     # If groups are requested, it is by the splitter.
@@ -133,6 +140,13 @@ class L0ClassifierCV(LogisticSelection, CrossValidatedLikelihood):
         solver: str = "frontier",
         max_size: int | None = None,
         always_include: Any = None,
+        feature_groups: Any = None,
+        size_in: str = "groups",
+        heredity: str | None = None,
+        parents: Any = None,
+        penalty_factor: Any = None,
+        positive: Any = None,
+        at_most: Any = None,
         fit_intercept: bool = True,
         class_weight: Any = None,
         n_jobs: int | None = None,
@@ -147,6 +161,13 @@ class L0ClassifierCV(LogisticSelection, CrossValidatedLikelihood):
         self.solver = solver
         self.max_size = max_size
         self.always_include = always_include
+        self.feature_groups = feature_groups
+        self.size_in = size_in
+        self.heredity = heredity
+        self.parents = parents
+        self.penalty_factor = penalty_factor
+        self.positive = positive
+        self.at_most = at_most
         self.fit_intercept = fit_intercept
         self.class_weight = class_weight
         self.n_jobs = n_jobs

@@ -17,6 +17,7 @@ from ellzero._sklearn import Interval, StrOptions, check_fit_input
 from ellzero.likelihood._fitted import FittedLikelihood
 from ellzero.regression._criteria import CRITERIA
 from ellzero.regression._losses import Loss
+from ellzero.regression._units import UNIT_CONSTRAINTS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -180,6 +181,9 @@ class L0PoissonRegressor(PoissonSelection):
         The largest support considered, as in :class:`ellzero.L0Classifier`.
     always_include : sequence of names, integers, or mask, default=None
         Columns that are in every support: they don't pay ``lam`` but count towards the size.
+    feature_groups, size_in, heredity, parents, penalty_factor, positive, at_most
+        Groups of columns that enter whole, and rules for them: as of
+        :class:`ellzero.L0Classifier`.
     fit_intercept : bool, default=True
         Whether to fit an intercept, and to centre the columns.
     verbose : int, default=0
@@ -193,6 +197,8 @@ class L0PoissonRegressor(PoissonSelection):
         Intercept, a log of the mean.
     support_ : ndarray of int
         Sorted indices of the columns in the model.
+    groups_ : list of str
+        The names of the groups in the model, if there are groups, or rules for columns.
     dispersion_ : float
         How many times as much counts vary around the model as its means say: about 1 if they are
         Poisson's. Above 2 a choice by a criterion is warned of.
@@ -230,6 +236,7 @@ class L0PoissonRegressor(PoissonSelection):
         "always_include": ["array-like", str, set, None],
         "fit_intercept": ["boolean"],
         "verbose": ["verbose"],
+        **UNIT_CONSTRAINTS,
     }
 
     def __init__(
@@ -241,6 +248,13 @@ class L0PoissonRegressor(PoissonSelection):
         solver: str = "frontier",
         max_size: int | None = None,
         always_include: Any = None,
+        feature_groups: Any = None,
+        size_in: str = "groups",
+        heredity: str | None = None,
+        parents: Any = None,
+        penalty_factor: Any = None,
+        positive: Any = None,
+        at_most: Any = None,
         fit_intercept: bool = True,
         verbose: int = 0,
     ) -> None:
@@ -250,6 +264,13 @@ class L0PoissonRegressor(PoissonSelection):
         self.solver = solver
         self.max_size = max_size
         self.always_include = always_include
+        self.feature_groups = feature_groups
+        self.size_in = size_in
+        self.heredity = heredity
+        self.parents = parents
+        self.penalty_factor = penalty_factor
+        self.positive = positive
+        self.at_most = at_most
         self.fit_intercept = fit_intercept
         self.verbose = verbose
 

@@ -9,6 +9,7 @@ from ellzero._sklearn import UNUSED, Interval, StrOptions, check_fit_input
 from ellzero.likelihood._fitted_cv import CrossValidatedLikelihood
 from ellzero.likelihood._l0_poisson import PoissonSelection, log_exposure
 from ellzero.likelihood._scores import poisson_deviance
+from ellzero.regression._units import UNIT_CONSTRAINTS
 
 __all__ = ["L0PoissonRegressorCV"]
 
@@ -39,6 +40,9 @@ class L0PoissonRegressorCV(PoissonSelection, CrossValidatedLikelihood):
         The largest support considered. None goes on until the error has long been rising.
     always_include : sequence of names, integers, or mask, default=None
         Columns that are in every support: they don't pay ``lam`` but count towards the size.
+    feature_groups, size_in, heredity, parents, penalty_factor, positive, at_most
+        Groups of columns that enter whole, and rules for them: as of
+        :class:`ellzero.L0Classifier`.
     fit_intercept : bool, default=True
         Whether to fit an intercept, and to centre the columns.
     n_jobs : int, default=None
@@ -60,6 +64,8 @@ class L0PoissonRegressorCV(PoissonSelection, CrossValidatedLikelihood):
         Intercept, a log of the mean.
     support_ : ndarray of int
         Sorted indices of the columns in the model.
+    groups_ : list of str
+        The names of the groups in the model, if there are groups, or rules for columns.
     dispersion_ : float
         As of :class:`ellzero.L0PoissonRegressor`.
     frontier_, cv_results_, n_repeats_, objective_, deviance_, null_deviance_, max_size_ :
@@ -94,6 +100,7 @@ class L0PoissonRegressorCV(PoissonSelection, CrossValidatedLikelihood):
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
+        **UNIT_CONSTRAINTS,
     }
 
     # If groups are requested, it is by the splitter.
@@ -109,6 +116,13 @@ class L0PoissonRegressorCV(PoissonSelection, CrossValidatedLikelihood):
         solver: str = "frontier",
         max_size: int | None = None,
         always_include: Any = None,
+        feature_groups: Any = None,
+        size_in: str = "groups",
+        heredity: str | None = None,
+        parents: Any = None,
+        penalty_factor: Any = None,
+        positive: Any = None,
+        at_most: Any = None,
         fit_intercept: bool = True,
         n_jobs: int | None = None,
         random_state: Any = 0,
@@ -121,6 +135,13 @@ class L0PoissonRegressorCV(PoissonSelection, CrossValidatedLikelihood):
         self.solver = solver
         self.max_size = max_size
         self.always_include = always_include
+        self.feature_groups = feature_groups
+        self.size_in = size_in
+        self.heredity = heredity
+        self.parents = parents
+        self.penalty_factor = penalty_factor
+        self.positive = positive
+        self.at_most = at_most
         self.fit_intercept = fit_intercept
         self.n_jobs = n_jobs
         self.random_state = random_state

@@ -94,6 +94,8 @@ def group_criterion(
     n_columns: int,
     total: float,
     forced: tuple[int, int],
+    loss: Loss = Loss.SQUARED,
+    evidence: float | None = None,
 ) -> _Floats:
     """Return the same for groups of columns: ``df`` is the rank of all columns that entered.
 
@@ -104,9 +106,9 @@ def group_criterion(
             + (1 + 2 r^3) [(df - e) log n + 2 log C(G - f, min(k - f, floor((G - f) / 2)))]
 
     where ``r = (df + 2) / (n - df - 2)``. Of groups of one column it is what it is of columns.
-    ``forced`` is (f, e).
+    ``forced`` is (f, e). ``loss`` and ``evidence`` are as of columns.
     """
-    fits = _fit_term(name, rss, n, total)
+    fits = rss if loss.is_likelihood else _fit_term(name, rss, n, total)
     columns = df.astype(np.float64)
     if name == "bic":
         return fits + columns * math.log(n)
@@ -115,7 +117,8 @@ def group_criterion(
     n_forced, rank_forced = forced
     chosen = sizes.astype(np.float64) - n_forced
     price = (columns - rank_forced) * math.log(n) + 2 * _log_choices(chosen, n_groups - n_forced)
-    return fits + rank_forced * math.log(n) + _scarcity(columns, chosen, n - (columns + 2)) * price
+    spare = (evidence if loss.is_likelihood and evidence is not None else n) - (columns + 2)
+    return fits + rank_forced * math.log(n) + _scarcity(columns, chosen, spare) * price
 
 
 def _fit_term(name: str, rss: _Floats, n: float, total: float) -> _Floats:

@@ -63,7 +63,7 @@ class FittedSelection(SelectingRegressor):
         coefficients = model.beta * model.inverse_scale
         self.coef_ = np.zeros(self.n_features_in_)
         self.coef_[model.support] = coefficients
-        self.intercept_ = design.mean_y - float(model.mean @ coefficients)
+        self.intercept_ = model.intercept - float(model.mean @ coefficients)
         self.support_ = model.support
         self.groups_ = [search.units.names[unit] for unit in model.units]
         self.lam_ = lam

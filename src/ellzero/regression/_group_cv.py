@@ -7,7 +7,7 @@ scales and bases of groups.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,25 +19,46 @@ from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._structured import GroupData
 from ellzero.regression._units import Units
 
-__all__ = ["choose_group_price"]
+__all__ = ["GroupFold", "choose_group_price", "make_group_folds"]
 
 _Rows = NDArray[np.int64]
 _Splits = list[tuple[_Rows, _Rows]]
 _FIRST_SIZE, _MOST = 20, 40
 
 
+class GroupFold(Protocol):
+    """Rows to train on, and rows held out."""
+
+    def search(
+        self, units: Units, ridge: float, threads: int, progress: Callable[[int], None] | None
+    ) -> GroupSearch:
+        """Put a search on the rows to train on."""
+
+    def path(self, search: GroupSearch, size: int) -> FoldPath:
+        """Return the solutions up to a size, and their errors on the rows held out."""
+
+
+def make_group_folds(
+    data: GroupData, repeats: list[_Splits]
+) -> tuple[list[list[GroupFold]], float]:
+    """Return the folds of every repeat, and what their errors are a share of."""
+    folds = [[_Fold(data, train, test) for train, test in splits] for splits in repeats]
+    sound: list[list[GroupFold]] = [
+        [fold for fold in of_repeat if fold.weight > 0] for of_repeat in folds
+    ]
+    return sound, _variance(data)
+
+
 def choose_group_price(
-    data: GroupData,
+    folds: list[list[GroupFold]],
+    scale: float,
     units: Units,
     ridges: list[float],
-    repeats: list[_Splits],
     max_size: int | None,
     threads: int,
     progress: Callable[[int], None] | None,
 ) -> Choice:
-    """Compute the curve of every ridge and choose by each rule."""
-    folds = [[_Fold(data, train, test) for train, test in splits] for splits in repeats]
-    folds = [[fold for fold in of_repeat if fold.weight > 0] for of_repeat in folds]
+    """Compute the curve of every ridge and choose by each rule; errors are a share of ``scale``."""
     curves, reached = [], 0
     for ridge in ridges:
         searches = [
@@ -54,7 +75,7 @@ def choose_group_price(
                 [fold.path(search, size) for fold, search in zip(of_repeat, found, strict=True)]
                 for of_repeat, found in zip(folds, searches, strict=True)
             ]
-            curve = make_curve(paths, 1e-12 * _variance(data))
+            curve = make_curve(paths, 1e-12 * scale)
             wanted = far_beyond(float(curve.mean_size[curve.best()]), first.least) + 10
             open_ended = any(path.end > 0 for found in paths for path in found)
             if size >= min(most, wanted) or not open_ended:

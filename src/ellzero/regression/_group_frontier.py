@@ -22,6 +22,7 @@ from ellzero.regression._group_criterion import least_criterion
 from ellzero.regression._group_neighbours import best_group_swaps, neighbouring_groups
 from ellzero.regression._group_rows import lost_without_each_group
 from ellzero.regression._group_search import GroupSearch, UnitModel
+from ellzero.regression._losses import Loss
 from ellzero.regression._path_lines import PathLines
 from ellzero.regression._problem import to_float
 from ellzero.regression._removal import correlations_by
@@ -83,7 +84,8 @@ class GroupFrontier(Frontier):
         The sizes that have a model, in groups or, with ``size_in="columns"``, in columns. There
         may be gaps: sizes without a model, or without one that is better than all smaller ones.
     energies : ndarray
-        ``1/2 RSS + 1/2 ridge sum of |X_g b_g|^2`` of the model of each size, in squared units of y.
+        ``1/2 RSS + 1/2 ridge sum of |X_g b_g|^2`` of the model of each size, in squared units of y;
+        with another loss, the negative log-likelihood in the place of half the RSS.
     supports : list of ndarray of int
         The columns of each, sorted.
     lambdas : ndarray
@@ -104,7 +106,7 @@ class GroupFrontier(Frontier):
         self._columns: _core.LeastSquares | None = None  # for correlations, if they are asked for
         self._search: GroupSearch | None = search
         design = search.design
-        self._n, self._yy, self._mean_y = design.weight, design.yy, design.mean_y
+        self._n, self._yy, self.loss = design.weight, search.total, search.loss.value
         self._n_columns, self.feature_names = design.columns, names
         self.group_names = search.units.names
         self._home = search.units.home
@@ -146,13 +148,13 @@ class GroupFrontier(Frontier):
         model = model.rescaled(self.rescaling, self._yy)
         coef = np.zeros(self._n_columns)
         coef[model.support] = model.beta * model.inverse_scale
-        scale = math.sqrt(self._yy) if self._yy > 0 else math.inf
+        scale = Loss(self.loss).scale_of(self._yy, self._n) if self._yy > 0 else math.inf
         cost = dict(zip(model.units.tolist(), model.costs.tolist(), strict=True))
         return GroupModel(
             support=model.support,
             names=[column_name(j, self.feature_names) for j in model.support],
             coef=coef,
-            intercept=self._mean_y - float(model.mean @ coef[model.support]),
+            intercept=model.intercept - float(model.mean @ coef[model.support]),
             energy=model.energy,
             rss=model.rss,
             standardised=model.beta / scale,
@@ -320,20 +322,21 @@ class GroupFrontier(Frontier):
         Returns
         -------
         pandas.DataFrame
-            Indexed by ``size``: ``energy``, ``r2``, ``df`` (the independent columns), ``price``,
-            the interval of ``lam`` in which it is the solution (NaN if there is none), the criteria
-            ``bic``, ``ebic`` and ``ric``, and its ``groups``.
+            Indexed by ``size``: ``energy``, ``r2`` (of a likelihood ``d2``), ``df`` (independent
+            columns), ``price``, the interval of ``lam`` in which it is the solution (NaN if there
+            is none), the criteria ``bic``, ``ebic`` and ``ric``, and its ``groups``.
         """
         import pandas as pd  # here, so that `import ellzero` does not wait for it
 
         models = [self._describe(model) for model in self._models]
         none = (math.nan, math.nan)
         total = self._yy if self._yy > 0 else 1.0
+        explained = "r2" if self.loss == "squared" else "d2"
         criteria = self._n >= 1 and self._search is not None
         return pd.DataFrame(
             {
                 "energy": self.energies,
-                "r2": [1 - model.rss / total if self._yy > 0 else 0.0 for model in models],
+                explained: [1 - model.rss / total if self._yy > 0 else 0.0 for model in models],
                 "df": [int(model.df.sum()) for model in models],
                 "price": [model.price for model in models],
                 "lam_low": [(model.interval or none)[0] for model in models],

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero._engine import make_design
 from ellzero.regression._group_search import GroupSearch
+from ellzero.regression._losses import Loss
 from ellzero.regression._stability import HalfModels, Stability
 from ellzero.regression._structured import GroupData, choose_groups
 from ellzero.regression._units import Units
@@ -42,6 +42,8 @@ def stability_of_groups(
         weights = None if data.sample_weight is None else data.sample_weight[rows]
         if weights is not None and not weights.any():
             raise ValueError("sample_weight must not be zero for all rows of a half.")
+        if data.loss.is_likelihood:
+            _check_half(data.loss, data.y[rows], weights)
         search = _search(data._replace(y=data.y[rows], sample_weight=weights), rows, units, ridge)
         search.grow(max_size)
         if progress is not None:
@@ -58,8 +60,14 @@ def stability_of_groups(
 def _search(data: GroupData, rows: _Rows, units: Units, ridge: float) -> GroupSearch:
     X = data.X[rows]
     X = np.asfortranarray(X) if isinstance(X, np.ndarray) else X.tocsc()
-    design = make_design(X, data.y, data.sample_weight, data.fit_intercept, 1)
-    return GroupSearch(design, units, ridge, 1, swaps=False)
+    return data._replace(X=X).search(units, ridge, 1, swaps=False)
+
+
+def _check_half(loss: Loss, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> None:
+    counted = y if weights is None else y[weights > 0]
+    constant = loss is Loss.LOGISTIC and counted.min() == counted.max()
+    if constant or not counted.max() > 0:
+        raise ValueError("y must differ within every half of the rows: here it does not.")
 
 
 def _models_of(search: GroupSearch) -> HalfModels:

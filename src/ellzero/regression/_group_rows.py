@@ -74,10 +74,13 @@ def group_rows(model: UnitModel, search: GroupSearch) -> GroupRows:
 def lost_without_each_group(
     model: UnitModel, search: GroupSearch, factor: float = 1.0
 ) -> NDArray[np.float64]:
-    """Return by how much R2 falls without each group, coefficients multiplied by a factor."""
-    yy = search.design.yy
+    """Return by how much R2 falls without each group, coefficients multiplied by a factor.
+
+    Of a likelihood, costs of removal as a share of what is lost without variables.
+    """
+    yy = search.total
     total = yy if yy > 0 else 1.0
-    if not search.ridge:
+    if not search.ridge or search.loss.is_likelihood:
         return 2 * model.costs / total
     # With a ridge the energy is not all RSS.
     rss = model.rescaled(factor, yy).rss

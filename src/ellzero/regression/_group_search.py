@@ -15,7 +15,8 @@ from ellzero._warnings import DependentColumnWarning
 from ellzero.regression._criteria import group_criterion, trusted_size
 from ellzero.regression._growth import MARGIN
 from ellzero.regression._hull import middle
-from ellzero.regression._problem import DEFAULT_MAX_SIZE
+from ellzero.regression._losses import Loss, evidence_of
+from ellzero.regression._problem import DEFAULT_MAX_SIZE, Likelihood
 from ellzero.regression._units import Units
 
 __all__ = ["GroupSearch", "PriceHull", "UnitModel"]
@@ -27,7 +28,7 @@ _NONE: _Integers = np.empty(0, dtype=np.int64)
 
 @dataclass(frozen=True)
 class UnitModel:
-    """A set of units and its least squares."""
+    """A set of units and its fit."""
 
     units: _Integers  # sorted
     ranks: _Integers  # by unit: the independent columns that it brought
@@ -35,7 +36,8 @@ class UnitModel:
     size: int  # as sizes are counted
     price: float
     energy: float
-    rss: float
+    rss: float  # or twice the negative log-likelihood
+    intercept: float  # of centred columns
     support: _Integers  # columns of X, sorted
     beta: _Floats  # for columns of unit norm
     inverse_scale: _Floats
@@ -126,12 +128,18 @@ def _slope(low: UnitModel, high: UnitModel) -> float:
 class GroupSearch:
     """The best known sets of units of every size, on one design.
 
+    With a likelihood, on its rows; the design is then made with their weights.
+
     Attributes
     ----------
     units : Units
         What is chosen among, and the rules.
     last : int
         The size that it was grown to.
+    loss : Loss
+        What models lose.
+    total : float
+        Twice the loss without variables: of least squares the sum of squares of y.
     """
 
     def __init__(
@@ -143,12 +151,24 @@ class GroupSearch:
         *,
         swaps: bool = True,
         progress: Callable[[int], None] | None = None,
+        likelihood: Likelihood | None = None,
     ) -> None:
         self.design, self.units, self.ridge = design, units, ridge
+        self.likelihood = likelihood
         self._swaps, self._progress = swaps, progress
         begins = np.concatenate([[0], np.cumsum([group.size for group in units.columns])])
         columns = np.concatenate(units.columns)
-        self.engine = _core.GroupEngine(design, begins, columns, ridge, CACHE_BYTES, threads)
+        how = (begins, columns, ridge, CACHE_BYTES, threads)
+        self.engine: _core.UnitEngine
+        self._evidence: float | None = None
+        if likelihood is None:
+            self.engine = _core.GroupEngine(design, *how)
+            self.loss, self.total = Loss.SQUARED, design.yy
+        else:
+            rows, weight = likelihood.rows, likelihood.weight
+            engine = _core.GroupLikelihood(rows, weight, *how)
+            self.engine, self.loss, self.total = engine, likelihood.loss, 2 * engine.null_energy
+            self._evidence = evidence_of(likelihood.loss, likelihood.y, weight)
         self._tables: dict[bool, _core.GroupFrontier] = {}
         self._fitted: dict[tuple[int, ...], UnitModel] = {}
         self.engine.start_at(units.forced_units)
@@ -239,19 +259,20 @@ class GroupSearch:
         return [self.fit(model.units) for model in self._table(self.units.by_columns).models()]
 
     def fit(self, units: _Integers) -> UnitModel:
-        """Return the least squares of some units."""
+        """Return the fit of some units."""
         key = tuple(units.tolist())
         if key not in self._fitted:
             found = self.engine.solution_of(units)
-            size = int(found.ranks.sum()) if self.units.by_columns else int(found.units.size)
+            size = found.columns if self.units.by_columns else int(found.units.size)
             self._fitted[key] = UnitModel(
                 found.units,
                 found.ranks,
                 found.removal_cost,
                 size,
-                self.price_of(found.units, int(found.ranks.sum())),
+                self.price_of(found.units, found.columns),
                 0.5 * found.rss + found.ridge_energy,
                 found.rss,
+                found.intercept,
                 found.support,
                 found.beta,
                 found.inverse_scale,
@@ -259,10 +280,10 @@ class GroupSearch:
             )
         return self._fitted[key]
 
-    def price_of(self, units: _Integers, df: int) -> float:
-        """Return what ``lam`` is multiplied by."""
+    def price_of(self, units: _Integers, columns: int) -> float:
+        """Return what ``lam`` is multiplied by, of units that were fitted by so many columns."""
         if self.units.by_columns and self.units.price is None:
-            return float(df - self.forced_rank)
+            return float(columns - self.forced_rank)
         return float(self._price[units].sum())
 
     def hull(self) -> PriceHull:
@@ -320,6 +341,8 @@ class GroupSearch:
             n=self.design.weight,
             n_groups=int(np.count_nonzero(self.engine.widths)),
             n_columns=self.units.n_columns,
-            total=self.design.yy,
+            total=self.total,
             forced=(int(self._forced.size), int(self.forced_rank)),
+            loss=self.loss,
+            evidence=self._evidence,
         )

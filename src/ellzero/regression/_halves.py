@@ -184,11 +184,6 @@ def stability(
     rng = check_random_state(random_state)
     units = np.arange(len(y)) if groups is None else _number(groups, len(y))
     if not structure.is_plain:
-        if loss != "squared":
-            raise ValueError(
-                f"loss={loss!r} knows single columns only: groups, heredity, signs and limits need "
-                'loss="squared".'
-            )
         of_columns = resolve_units(structure, always_include, p, names)
     else:
         forced = resolve_columns("always_include", always_include, p, names)
@@ -199,11 +194,16 @@ def stability(
     kind = Loss(loss)
     if kind.is_likelihood:
         check_response(kind, y, sample_weight)
+        classes = y if groups is None and kind is Loss.LOGISTIC else np.zeros_like(y)
+        halves = _split_evenly(units, classes[: units.max() + 1], int(n_pairs), rng)
+        if not structure.is_plain:
+            n = float(y.size if sample_weight is None else sample_weight.sum())
+            price = default_ridge(kind, n) if ridge is None else to_float("ridge", ridge)
+            table = GroupData(X, y, sample_weight, fit_intercept, names, kind)
+            return stability_of_groups(table, of_columns, halves, int(max_size), price, progress)
         likelihood = make_likelihood(X, y, sample_weight, kind, fit_intercept=fit_intercept)
         default = default_ridge(kind, likelihood.design.weight)
         price = default if ridge is None else to_float("ridge", ridge)
-        classes = y if groups is None and kind is Loss.LOGISTIC else np.zeros_like(y)
-        halves = _split_evenly(units, classes[: units.max() + 1], int(n_pairs), rng)
         workers = effective_n_jobs(n_jobs)
         models = _search_likelihood(likelihood, halves, largest, price, forced, workers, progress)
         problem = likelihood.problem(price, forced, names, None, thread_count(), caller="stability")

@@ -19,7 +19,13 @@ from ellzero.regression._fitted import FittedSelection
 from ellzero.regression._problem import largest_size, make_problem, to_float
 from ellzero.regression._removal import lost_of
 from ellzero.regression._searches import Effort, check_size, search_for
-from ellzero.regression._structured import GroupData, choose_groups, make_search, warn_of
+from ellzero.regression._structured import (
+    GroupData,
+    check_group_parameters,
+    choose_groups,
+    make_search,
+    warn_of,
+)
 from ellzero.regression._units import UNIT_CONSTRAINTS, Units, resolve_units, structure_of
 
 __all__ = ["L0Regressor"]
@@ -312,15 +318,9 @@ class L0Regressor(FittedSelection):
         return self
 
     def _fit_groups(self, units: Units, data: GroupData) -> L0Regressor:
-        if self.solver != "frontier":
-            raise ValueError(
-                f"solver={self.solver!r} knows single columns only: groups, heredity, prices, "
-                'signs and limits need solver="frontier".'
-            )
+        check_group_parameters(self.solver, self.lam, self.size)
         if self.start is not None:
             raise ValueError('start needs solver="sbr": the frontier has its own start.')
-        if self.size is not None and self.lam != "ebic":
-            raise ValueError("size and lam exclude each other: leave lam at its default.")
         ridge, progress = (
             to_float("ridge", self.ridge),
             progress_printer("L0Regressor", self.verbose),

@@ -35,11 +35,16 @@ from ellzero.regression._cv_curve import Curve
 from ellzero.regression._fitted import FittedSelection
 from ellzero.regression._folds import Data, RepeatedFolds
 from ellzero.regression._frontier import Frontier
-from ellzero.regression._group_cv import choose_group_price
+from ellzero.regression._group_cv import choose_group_price, make_group_folds
 from ellzero.regression._group_frontier import GroupFrontier
 from ellzero.regression._problem import check_ridges, largest_size, make_problem_on
 from ellzero.regression._removal import lost_of
-from ellzero.regression._structured import GroupData, choose_groups, make_search
+from ellzero.regression._structured import (
+    GroupData,
+    check_group_parameters,
+    choose_groups,
+    make_search,
+)
 from ellzero.regression._units import UNIT_CONSTRAINTS, Units, resolve_units, structure_of
 
 if TYPE_CHECKING:
@@ -348,11 +353,7 @@ class L0RegressorCV(FittedSelection):
         return self
 
     def _check_groups(self) -> None:
-        if self.solver != "frontier":
-            raise ValueError(
-                f"solver={self.solver!r} knows single columns only: groups, heredity, prices, "
-                'signs and limits need solver="frontier".'
-            )
+        check_group_parameters(self.solver)
         if isinstance(self.ridge, str):
             raise ValueError('ridge="cv" knows single columns only: give numbers for groups.')
         if self.nested:
@@ -371,8 +372,9 @@ class L0RegressorCV(FittedSelection):
         repeats = [splits[first : first + n_folds] for first in range(0, len(splits), n_folds)]
         for name in ("frontier_", "nested_score_"):  # of an earlier fit
             self.__dict__.pop(name, None)
+        folds, scale = make_group_folds(data, repeats)
         choice = choose_group_price(
-            data, units, ridges, repeats, self.max_size, thread_count(), progress
+            folds, scale, units, ridges, self.max_size, thread_count(), progress
         )
         mark = choice.marks[self.rule]
         columns = data.X if isinstance(data.X, np.ndarray) else data.X.tocsc()

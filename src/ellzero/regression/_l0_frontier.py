@@ -222,15 +222,11 @@ def l0_frontier(
     )
     X, y, sample_weight, names = check_table("l0_frontier", X, y, sample_weight)
     if not structure.is_plain:
-        if loss != "squared":
-            raise ValueError(
-                f"loss={loss!r} knows single columns only: groups, heredity, prices, signs and "
-                'limits need loss="squared".'
-            )
         units = resolve_units(structure, always_include, X.shape[1], names)
-        data = GroupData(X, y, sample_weight, fit_intercept, names)
+        if loss != "squared":
+            check_response(Loss(loss), y, sample_weight)
+        data = GroupData(X, y, sample_weight, fit_intercept, names, Loss(loss))
         progress = progress_printer("l0_frontier", verbose)
-        ridge = 0.0 if ridge is None else ridge
         return group_frontiers(data, units, ridge, max_size, swaps=swaps, progress=progress)
     forced = resolve_columns("always_include", always_include, X.shape[1], names)
     largest = largest_size(max_size, forced, X.shape[1])

@@ -9,10 +9,16 @@ import numpy as np
 from ellzero import _core
 from ellzero._columns import column_name
 from ellzero._warnings import SeparationWarning
+from ellzero.regression._group_search import GroupSearch, UnitModel
 from ellzero.regression._growth import GrowingFrontier
 from ellzero.regression._problem import Problem
 
-__all__ = ["is_separated", "warn_of_separation", "warn_where_it_stands"]
+__all__ = [
+    "is_separated",
+    "warn_of_separated_groups",
+    "warn_of_separation",
+    "warn_where_it_stands",
+]
 
 # Where a fit runs off, some row's log-odds differ from those without variables by more than this,
 # and the likelihood is so flat that a coefficient's standard error, per standard deviation of its
@@ -26,7 +32,11 @@ def is_separated(problem: Problem) -> bool:
     engine = problem.engine
     if not isinstance(engine, _core.Likelihood) or problem.ridge or not engine.members.size:
         return False
-    flat = engine.largest_error > _FLAT * np.sqrt(problem.design.weight)
+    return _runs_off(engine, problem.design.weight)
+
+
+def _runs_off(engine: _core.Likelihood | _core.GroupLikelihood, weight: float) -> bool:
+    flat = engine.largest_error > _FLAT * np.sqrt(weight)
     return bool(flat and engine.farthest > _FAR)
 
 
@@ -43,4 +53,19 @@ def warn_of_separation(frontier: GrowingFrontier) -> None:
         frontier.visit(size)
         if is_separated(frontier.problem):
             warn_where_it_stands(frontier.problem, 4)
+            return
+
+
+def warn_of_separated_groups(search: GroupSearch, models: list[UnitModel], stacklevel: int) -> None:
+    """Warn of the first of some models of groups for which that is so."""
+    engine = search.engine
+    if search.ridge or not isinstance(engine, _core.GroupLikelihood):
+        return
+    for model in models:
+        if not model.units.size:
+            continue
+        engine.move_to(model.units)
+        if _runs_off(engine, search.design.weight):
+            names = [search.units.names[unit] for unit in model.units]
+            warnings.warn(SeparationWarning(names), stacklevel=stacklevel)
             return

@@ -19,12 +19,24 @@ from ellzero.regression._group_frontier import GroupFrontier
 from ellzero.regression._group_search import GroupSearch, UnitModel
 from ellzero.regression._growth import MARGIN
 from ellzero.regression._hull import middle
-from ellzero.regression._problem import check_ridges
+from ellzero.regression._losses import Loss, default_ridge
+from ellzero.regression._problem import check_ridges, make_likelihood
+from ellzero.regression._separation import warn_of_separated_groups
 from ellzero.regression._units import Units
 
-__all__ = ["GroupChoice", "GroupData", "choose_groups", "group_frontiers", "make_search"]
+__all__ = [
+    "GroupChoice",
+    "GroupData",
+    "check_group_parameters",
+    "choose_groups",
+    "group_frontiers",
+    "make_search",
+    "warn_of",
+]
 
 MOVES = "no insertion, removal or swap that keeps the rules improves it"
+# Likelihoods refit the moves that promise most, not all.
+MOVES_TRIED = "no insertion, removal or swap that keeps the rules was found to improve it"
 
 
 class GroupData(NamedTuple):
@@ -35,6 +47,32 @@ class GroupData(NamedTuple):
     sample_weight: NDArray[np.float64] | None
     fit_intercept: bool
     names: Any
+    loss: Loss = Loss.SQUARED
+    offset: NDArray[np.float64] | None = None
+
+    def search(
+        self,
+        units: Units,
+        ridge: float,
+        threads: int,
+        *,
+        swaps: bool,
+        progress: Callable[[int], None] | None = None,
+    ) -> GroupSearch:
+        """Put a search on them."""
+        how: dict[str, Any] = {"swaps": swaps, "progress": progress}
+        if not self.loss.is_likelihood:
+            design = make_design(self.X, self.y, self.sample_weight, self.fit_intercept, threads)
+            return GroupSearch(design, units, ridge, threads, **how)
+        likelihood = make_likelihood(
+            self.X,
+            self.y,
+            self.sample_weight,
+            self.loss,
+            fit_intercept=self.fit_intercept,
+            offset=self.offset,
+        )
+        return GroupSearch(likelihood.design, units, ridge, threads, **how, likelihood=likelihood)
 
 
 class GroupChoice(NamedTuple):
@@ -53,13 +91,12 @@ def make_search(
     *,
     swaps: bool = True,
     progress: Callable[[int], None] | None = None,
+    stacklevel: int = 4,
 ) -> GroupSearch:
     """Put a search on data; a warning about it is made out to the caller's caller's caller."""
-    threads = thread_count()
-    design = make_design(data.X, data.y, data.sample_weight, data.fit_intercept, threads)
-    search = GroupSearch(design, units, ridge, threads, swaps=swaps, progress=progress)
+    search = data.search(units, ridge, thread_count(), swaps=swaps, progress=progress)
     if search.warning is not None:
-        warnings.warn(search.warning, stacklevel=4)
+        warnings.warn(search.warning, stacklevel=stacklevel)
     return search
 
 
@@ -74,13 +111,29 @@ def group_frontiers(
 ) -> GroupFrontier | list[GroupFrontier]:
     """Return the frontier over units, or one for each of several ridges."""
     found = []
+    if ridge is None:
+        n = float(data.y.size if data.sample_weight is None else data.sample_weight.sum())
+        ridge = default_ridge(data.loss, n)
     for value in check_ridges(ridge):
         search = make_search(data, units, value, swaps=swaps, progress=progress)
         size = search.default_size(criterion=False) if max_size is None else int(max_size)
         check_room(search, size)
         search.grow(size)
+        if not value:
+            warn_of_separated_groups(search, search.models(), 4)
         found.append(GroupFrontier(search, data.names))
     return found[0] if isinstance(ridge, Real) else found
+
+
+def check_group_parameters(solver: str, lam: Any = "ebic", size: int | None = None) -> None:
+    """Refuse what is not there for groups, or not together."""
+    if solver != "frontier":
+        raise ValueError(
+            f"solver={solver!r} knows single columns only: groups, heredity, prices, signs and "
+            'limits need solver="frontier".'
+        )
+    if size is not None and (not isinstance(lam, str) or lam != "ebic"):
+        raise ValueError("size and lam exclude each other: leave lam at its default.")
 
 
 def check_room(search: GroupSearch, max_size: int) -> None:
@@ -93,18 +146,32 @@ def check_room(search: GroupSearch, max_size: int) -> None:
 
 
 def choose_groups(
-    search: GroupSearch, *, lam: float | str, size: int | None, max_size: int | None
+    search: GroupSearch,
+    *,
+    lam: float | str,
+    size: int | None,
+    max_size: int | None,
+    caller: str = "L0Regressor",
 ) -> GroupChoice:
-    """Choose a model at a price, of a size, or by a criterion."""
+    """Choose a model at a price, of a size, or by a criterion; the caller is for messages."""
     limit = max_size
     if limit is None:
         limit = search.default_size(criterion=isinstance(lam, str) and size is None)
     check_room(search, limit)
     if size is not None:
         return _of_size(search, size)
-    if isinstance(lam, str):
-        return _of_least_criterion(search, lam, limit, given=max_size is not None)
-    return _at_price(search, lam, limit)
+    choice = (
+        _of_least_criterion(search, lam, limit, given=max_size is not None)
+        if isinstance(lam, str)
+        else _at_price(search, lam, limit)
+    )
+    if not choice.warning:
+        return choice
+    return choice._replace(warning=f"{caller} {choice.warning}")
+
+
+def _moves(search: GroupSearch) -> str:
+    return MOVES_TRIED if search.loss.is_likelihood else MOVES
 
 
 def _of_size(search: GroupSearch, size: int) -> GroupChoice:
@@ -115,7 +182,7 @@ def _of_size(search: GroupSearch, size: int) -> GroupChoice:
             lam = math.nan if interval is None else middle(*interval)
             what = "columns" if search.units.by_columns else "groups"
             certificate = Certificate(
-                "swaps", MOVES, f"it is the best model of {size} {what} that was found"
+                "swaps", _moves(search), f"it is the best model of {size} {what} that was found"
             )
             return GroupChoice(model, lam, certificate)
     known = ", ".join(str(model.size) for model in search.models())
@@ -126,7 +193,7 @@ def _at_price(search: GroupSearch, lam: float, max_size: int) -> GroupChoice:
     search.cover(lam, max_size)
     hull = search.hull()
     if lam >= hull.end:
-        return GroupChoice(hull.at(lam), lam, Certificate("swaps", MOVES))
+        return GroupChoice(hull.at(lam), lam, Certificate("swaps", _moves(search)))
     models = [*search.models(), *hull.models]
     model = min(models, key=lambda one: one.energy + lam * one.price)
     unit, gain = search.next_unit()
@@ -151,7 +218,7 @@ def _of_least_criterion(
     if best.size >= search.last and search.last < search.largest:
         certificate = Certificate.of_held_back_criterion(max_size, criterion, largest=True)
         return GroupChoice(best, lam, certificate, _stopped(certificate))
-    certificate = Certificate("swaps", MOVES).with_least_criterion(
+    certificate = Certificate("swaps", _moves(search)).with_least_criterion(
         criterion,
         f"the best models known of up to {search.last} groups, and of as many columns",
     )
@@ -159,10 +226,10 @@ def _of_least_criterion(
 
 
 def _stopped(certificate: Certificate) -> str:
-    return f"L0Regressor {certificate}; a larger max_size may give a better model."
+    return f"{certificate}; a larger max_size may give a better model."
 
 
-def warn_of(choice: GroupChoice) -> None:
-    """Warn the caller's caller of what kept the search from a better model."""
+def warn_of(choice: GroupChoice, stacklevel: int = 4) -> None:
+    """Warn the caller's caller's caller of what kept the search from a better model."""
     if choice.warning:
-        warnings.warn(choice.warning, ConvergenceWarning, stacklevel=3)
+        warnings.warn(choice.warning, ConvergenceWarning, stacklevel=stacklevel)
