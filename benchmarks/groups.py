@@ -4,6 +4,7 @@
     python benchmarks/groups.py choice     what EBIC chooses, against abess's and adelie's CV
     python benchmarks/groups.py heredity   what strong heredity finds, and what it costs
     python benchmarks/groups.py factors    whole factors, or one level at a time
+    python benchmarks/groups.py classes    sizes and choice for two classes, against abess's
 
 One thread. adelie needs an older numpy, so it runs in a process of its own: ADELIE_PYTHON is a
 Python that has it; without one it is left out. Nothing was tuned on these seeds.
@@ -24,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ellzero import L0Regressor, L0RegressorCV, l0_frontier
+from ellzero import L0Classifier, L0ClassifierCV, L0Regressor, L0RegressorCV, l0_frontier
 
 MAX_SIZE = 15
 BURST = 3  # calls of which the quickest counts
@@ -235,6 +236,104 @@ def factors():
             print(f"{name:18} {how:8} {found:6.2f} {false:6.2f} {columns:8.1f} {risk:8.3f}")
 
 
+def two_classes(make, seed, strength=2.0):
+    """Return a problem with a binary response of the same groups, drawn from its log-odds."""
+    X, y, labels, active = make(seed)
+    A = np.column_stack([np.ones(len(y)), X[:, np.isin(labels, list(active))]])
+    signal = A @ np.linalg.lstsq(A, y, rcond=None)[0]
+    log_odds = strength * (signal - signal.mean()) / signal.std()
+    rng = np.random.default_rng(seed + 10_000)
+    return X, (rng.random(len(y)) < 1 / (1 + np.exp(-log_odds))).astype(float), labels, active
+
+
+CLASSES = {
+    "50 x 4, n = 500": lambda seed: correlated(seed, 500, [4] * 50),
+    "100 of 1 to 6, n = 500": lambda seed: correlated(
+        seed, 500, np.random.default_rng(seed).integers(1, 7, 100)
+    ),
+    "100 factors, n = 1000": lambda seed: dummies(seed, 1000, 100),
+}
+
+
+def logistic_energy(X, y, groups):
+    """Return the least NLL + 1/2 ridge sum of |Z_g b_g|^2, with a ridge of 1 / (100 n)."""
+    bases = [np.linalg.qr(X[:, group] - X[:, group].mean(0))[0] for group in groups]
+    A = np.column_stack([np.ones(len(y)), *bases])
+    tau = np.r_[0.0, np.full(A.shape[1] - 1, 1 / (100 * len(y)))]
+
+    def value(b):
+        eta = A @ b
+        return np.sum(np.logaddexp(0, eta) - y * eta) + 0.5 * tau @ b**2
+
+    b = np.zeros(A.shape[1])
+    b[0] = np.log(y.mean() / (1 - y.mean()))
+    for _ in range(100):
+        mean = 1 / (1 + np.exp(-A @ b))
+        slope = A.T @ (y - mean) - tau * b
+        hessian = A.T @ ((mean * (1 - mean))[:, None] * A) + np.diag(tau)
+        step = np.linalg.solve(hessian, slope)
+        if not slope @ step > 1e-20:
+            break
+        while not value(b + step) <= value(b):
+            step = step / 2
+        b = b + step
+    return value(b)
+
+
+def classes():
+    from abess import LogisticRegression
+
+    def peer(X, y, labels, sizes, **options):
+        return LogisticRegression(support_size=sizes, group=labels, thread=1, **options).fit(X, y)
+
+    print(f"two classes, sizes 1 to {MAX_SIZE}, {len(SEEDS)} seeds; found + false of 8 groups")
+    print(
+        f"{'problem':24} {'as good':>8} {'better':>8} {'time / abess':>13} {'EBIC':>12} {'CV':>12} "
+        f"{'abess EBIC':>12}"
+    )
+    for name, make in CLASSES.items():
+        good = better = count = 0
+        ratios, chosen = [], {"ebic": [], "cv": [], "abess": []}
+        for seed in SEEDS:
+            X, y, labels, truth = two_classes(make, seed)
+            columns = [np.flatnonzero(labels == unit) for unit in range(labels.max() + 1)]
+            how = {"feature_groups": labels, "max_size": MAX_SIZE}
+            ours, frontier = quickest(partial(l0_frontier, X, y, loss="logistic", **how))
+            theirs, _ = quickest(partial(peer, X, y, labels, range(MAX_SIZE + 1)))
+            ratios.append(ours / theirs)
+            energies = dict(zip(frontier.sizes.tolist(), frontier.energies, strict=True))
+            for size in range(1, MAX_SIZE + 1):
+                found = groups_of(labels, peer(X, y, labels, size).coef_)
+                other = logistic_energy(X, y, [columns[unit] for unit in found])
+                count += 1
+                good += energies[size] <= other * (1 + 1e-7)
+                better += energies[size] < other * (1 - 1e-7)
+            model = L0Classifier(**how).fit(X, y)
+            chosen["ebic"].append(({int(unit) for unit in model.groups_}, truth))
+            model = L0ClassifierCV(feature_groups=labels, n_repeats=1).fit(X, y)
+            chosen["cv"].append(({int(unit) for unit in model.groups_}, truth))
+            other = peer(X, y, labels, range(MAX_SIZE + 1), ic_type="ebic")
+            chosen["abess"].append((groups_of(labels, other.coef_), truth))
+        cells = [
+            f"{np.mean([len(one & of) for one, of in pairs]):5.1f} + "
+            f"{np.mean([len(one - of) for one, of in pairs]):4.1f}"
+            for pairs in chosen.values()
+        ]
+        print(
+            f"{name:24} {100 * good / count:7.1f}% {100 * better / count:7.1f}% "
+            f"{np.median(ratios):13.2f} " + " ".join(f"{cell:>12}" for cell in cells),
+            flush=True,
+        )
+
+
+PARTS = {
+    "sizes": sizes,
+    "choice": choice,
+    "heredity": heredity,
+    "factors": factors,
+    "classes": classes,
+}
+
 if __name__ == "__main__":
-    for part in sys.argv[1:] or ["sizes", "choice", "heredity", "factors"]:
-        {"sizes": sizes, "choice": choice, "heredity": heredity, "factors": factors}[part]()
+    for part in sys.argv[1:] or PARTS:
+        PARTS[part]()

@@ -6,6 +6,7 @@
 #include "engine/group_squares.hpp"
 #include "likelihood/group_likelihood.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -135,11 +136,28 @@ class GroupLikelihoodEngine final : public PythonUnits {
   UnitEngine& engine() override { return *likelihood_; }
   GroupSolution look_at(const std::vector<Index>& target) override {
     likelihood_->start_at(target);
-    return look([&](Index position) { return likelihood_->exact_removal_cost(position); });
+    GroupSolution out =
+        look([&](Index position) { return likelihood_->exact_removal_cost(position); });
+    if (out.columns == widths_of(out.units)) return out;
+    // Columns that depended on those of one that leaves come in for it.
+    const double energy = likelihood_->energy();
+    for (std::size_t u = 0; u < out.units.size(); ++u) {
+      std::vector<Index> rest = out.units;
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(u));
+      likelihood_->start_at(rest);
+      out.removal_cost[u] = std::max(0.0, likelihood_->energy() - energy);
+    }
+    return out;
   }
   const LocalFit& fit() const { return likelihood_->fit(); }
 
  private:
+  Index widths_of(const std::vector<Index>& units) const {
+    Index sum = 0;
+    for (const Index unit : units) sum += quadratic_.bases().units[unit].width();
+    return sum;
+  }
+
   const GroupedRows rows_;
   std::unique_ptr<GroupLikelihood> likelihood_;
 };

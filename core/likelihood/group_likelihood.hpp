@@ -19,6 +19,7 @@
 #include "engine/group_squares.hpp"
 #include "likelihood/block_gains.hpp"
 #include "likelihood/refits.hpp"
+#include "likelihood/shortlist.hpp"
 
 namespace ellzero {
 
@@ -249,15 +250,6 @@ class GroupLikelihood final : public UnitEngine {
   void weigh_units() const;
   // What it says, in units of the likelihood.
   void take_ranking(const Outlook& from, Outlook& to) const;
-  // Units by a score, the best first, of those that could enter.
-  template <class Score>
-  std::vector<Index> order_by(const std::vector<Index>& among, Score&& score) const;
-  // The first of some that are in the order of what they gain, and of each rank.
-  std::vector<Index> first_of(const std::vector<Index>& among, const Outlook& outlook, Index count,
-                              Index of_rank) const;
-  Index rank_in(const Outlook& outlook, Index unit) const {
-    return wants_.of_each_rank ? static_cast<Index>(outlook.rank[unit]) : 0;
-  }
   // Makes sure of what is ranked first. Columns at some places leave, which costs `cost`, by the
   // curvature at the fit `curved_cost`.
   void make_sure(Outlook& outlook, const std::vector<Index>& leaving, double cost,
@@ -380,48 +372,13 @@ inline void GroupLikelihood::take_ranking(const Outlook& from, Outlook& to) cons
   }
 }
 
-template <class Score>
-std::vector<Index> GroupLikelihood::order_by(const std::vector<Index>& among, Score&& score) const {
-  std::vector<Index> order;
-  for (const Index unit : among) {
-    if (score(unit) > 0) order.push_back(unit);
-  }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](Index a, Index b) { return score(a) > score(b); });
-  return order;
-}
-
-inline std::vector<Index> GroupLikelihood::first_of(const std::vector<Index>& among,
-                                                    const Outlook& outlook, Index count,
-                                                    Index of_rank) const {
-  std::vector<Index> out;
-  const auto add = [&](Index unit) {
-    if (std::find(out.begin(), out.end(), unit) == out.end()) out.push_back(unit);
-  };
-  const auto gain = [&](Index unit) {
-    return wants_.share.empty() || wants_.share[unit] > 0 ? outlook.gain[unit] : -1;
-  };
-  std::map<Index, Index> seen;
-  Index place = 0;
-  for (const Index unit : order_by(among, gain)) {
-    if (place++ < count) add(unit);
-    if (wants_.of_each_rank && seen[rank_in(outlook, unit)]++ < of_rank) add(unit);
-  }
-  if (wants_.share.empty()) return out;
-  place = 0;
-  for (const Index unit :
-       order_by(among, [&](Index unit) { return outlook.gain[unit] * wants_.share[unit]; })) {
-    if (place++ < count) add(unit);
-  }
-  return out;
-}
-
 inline void GroupLikelihood::make_sure(Outlook& outlook, const std::vector<Index>& leaving,
                                        double cost, double curved_cost,
                                        const Effort& effort) const {
   std::vector<Index> all(units());
   for (Index unit = 0; unit < units(); ++unit) all[unit] = unit;
-  const std::vector<Index> considered = first_of(all, outlook, effort.looks, effort.looks_of_rank);
+  const std::vector<Index> considered =
+      shortlist(all, outlook, wants_, effort.looks, effort.looks_of_rank);
   std::map<Index, std::vector<Index>> columns;
   std::map<Index, double> most;  // by rank: what can be promised
   std::vector<char> sure(units(), 0);
@@ -430,26 +387,27 @@ inline void GroupLikelihood::make_sure(Outlook& outlook, const std::vector<Index
         leaving.empty() ? blocks_.of({unit}) : blocks_.without(leaving, {unit});
     outlook.gain[unit] = found.gain >= 0 ? found.gain + cost - curved_cost : -0.5;
     columns[unit] = std::move(found.columns);
-    double& best = most[rank_in(outlook, unit)];
+    double& best = most[class_of(outlook, wants_, unit)];
     best = std::max(best, outlook.gain[unit]);
     sure[unit] = effort.refits == 0;
   }
   std::map<Index, double> refitted;
-  const std::vector<Index> chosen =
-      effort.refits == 0 ? std::vector<Index>() : first_of(considered, outlook, effort.refits, 1);
+  const std::vector<Index> chosen = effort.refits == 0
+                                        ? std::vector<Index>()
+                                        : shortlist(considered, outlook, wants_, effort.refits, 1);
   for (const Index unit : chosen) {
     if (!(outlook.gain[unit] > effort.least)) continue;
     const Trial trial = refits_.attempt({columns[unit], leaving}, effort.bar);
     outlook.gain[unit] = std::isfinite(trial.energy) ? cost + energy() - trial.energy : -0.5;
     sure[unit] = 1;
-    const auto [at, first] = refitted.emplace(rank_in(outlook, unit), outlook.gain[unit]);
+    const auto [at, first] = refitted.emplace(class_of(outlook, wants_, unit), outlook.gain[unit]);
     if (!first) at->second = std::max(at->second, outlook.gain[unit]);
   }
   for (const auto& [rank, gain] : refitted) most[rank] = gain;
   // What is not sure is less, if only just: the first of equals would be taken.
   for (Index unit = 0; unit < units(); ++unit) {
     if (sure[unit] || !(outlook.gain[unit] > 0)) continue;
-    const auto limit = most.find(rank_in(outlook, unit));
+    const auto limit = most.find(class_of(outlook, wants_, unit));
     if (limit == most.end()) continue;
     outlook.gain[unit] = std::min(outlook.gain[unit], std::nextafter(limit->second, -1.0));
   }

@@ -76,6 +76,10 @@ class LogisticSelection(SelectingClassifier, FittedLikelihood):
             variable pays if that is more. ``d2_lost``: the same as a share of that without
             variables.
 
+            Of groups of columns, indexed by group and variable: one row per group, with its ``df``,
+            the independent columns that it brought, and its costs; beneath it those of its columns,
+            with their coefficients.
+
         Examples
         --------
         >>> from ellzero import L0Classifier
@@ -201,7 +205,9 @@ class L0Classifier(LogisticSelection):
               \qquad r = \frac{k + 2}{m - k - 2}
 
     with m the weight of the rarer class: where few rows are of it, few tell, and the price of a
-    variable rises. See :class:`ellzero.L0Regressor` for the rest.
+    variable rises. See :class:`ellzero.L0Regressor` for the rest. Of groups, every independent
+    column costs ``log n``, and k stands for these in r; what EBIC adds for the choice is counted in
+    sets of groups.
 
     Examples
     --------
@@ -215,6 +221,19 @@ class L0Classifier(LogisticSelection):
     ['radius error', 'worst texture', 'worst area', 'worst smoothness', 'worst concave points']
     >>> round(model.score(cancer.data, cancer.target), 3)
     0.972
+
+    A factor enters whole, and its coding changes nothing:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> town = rng.integers(0, 4, size=300)
+    >>> X = pd.get_dummies(pd.Series(town, dtype=str), prefix="town", dtype=float)
+    >>> X["age"], X["noise"] = rng.normal(size=(2, 300))
+    >>> y = rng.random(300) < 1 / (1 + np.exp(-np.array([0, 2, -1, 1])[town] - X["age"]))
+    >>> towns = [name for name in X if name.startswith("town")]
+    >>> L0Classifier(feature_groups={"town": towns}).fit(X, y).groups_
+    ['town', 'age']
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

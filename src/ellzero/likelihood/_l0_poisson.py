@@ -140,7 +140,8 @@ class PoissonSelection(RegressorMixin, FittedLikelihood):  # type: ignore[misc]
             ``standardised`` and ``rate_ratio_per_sd``: the same for one standard deviation of the
             variable. ``removal_cost``: by how much the negative log-likelihood with its ridge
             penalty would rise without the variable, the others refitted. ``d2_lost``: the same as a
-            share of that without variables.
+            share of that without variables. Of groups of columns, as of
+            :meth:`ellzero.L0Classifier.summary`.
         """
         return self._summarise()
 

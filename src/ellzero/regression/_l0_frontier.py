@@ -161,7 +161,7 @@ def l0_frontier(
         What ``lam`` is multiplied by for each group (or column, without groups): positive.
     positive : bool, sequence of names, integers or mask, or mapping, default=None
         Columns whose coefficients may not be negative: True for all; or a mapping from columns to 1
-        or -1. A support is a model if its own least squares has these signs: nothing is clipped.
+        or -1. A support is a model if its own fit has these signs: nothing is clipped.
     at_most : mapping, default=None
         From the name of a group to how many of its columns may be in; they enter one by one.
     sample_weight : array-like of shape (n,), default=None
