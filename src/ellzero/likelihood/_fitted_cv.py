@@ -156,7 +156,7 @@ class CrossValidatedLikelihood(FittedLikelihood):
         progress = progress_printer(name, self.verbose)
         self.__dict__.pop("frontier_", None)  # of an earlier fit
         choice = choose_group_price(
-            folds, 1.0, units, ridges, self.max_size, thread_count(), progress
+            folds, 1.0, units, ridges, self.max_size, effective_n_jobs(self.n_jobs), progress
         )
         mark = choice.marks[self.rule]
         search = make_search(data, units, mark.ridge, progress=progress, stacklevel=5)

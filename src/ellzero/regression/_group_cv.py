@@ -7,15 +7,17 @@ scales and bases of groups.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero._engine import make_design
+from ellzero._engine import make_design, thread_count
 from ellzero.regression._cross_validation import Choice, CrossValidation, far_beyond
 from ellzero.regression._cv_curve import FoldPath, make_curve
 from ellzero.regression._group_search import GroupSearch
+from ellzero.regression._side_by_side import SideBySide
 from ellzero.regression._structured import GroupData
 from ellzero.regression._units import Units
 
@@ -55,26 +57,26 @@ def choose_group_price(
     units: Units,
     ridges: list[float],
     max_size: int | None,
-    threads: int,
+    workers: int,
     progress: Callable[[int], None] | None,
 ) -> Choice:
     """Compute the curve of every ridge and choose by each rule; errors are a share of ``scale``."""
     curves, reached = [], 0
+    counts = [len(of_repeat) for of_repeat in folds]
+    flat = [fold for of_repeat in folds for fold in of_repeat]
+    together = SideBySide(min(workers, len(flat)), progress)
+    threads = max(1, thread_count() // together.workers)
     for ridge in ridges:
-        searches = [
-            [fold.search(units, ridge, threads, progress) for fold in of_repeat]
-            for of_repeat in folds
-        ]
-        first = searches[0][0]
+        open_search = partial(_open, units, ridge, threads, together.progress)
+        pairs = list(zip(flat, together.map(open_search, flat), strict=True))
+        first = pairs[0][1]
         most = min(first.largest, first.least + max(_MOST, int(first.design.weight / 2)))
         size = min(most, first.least + _FIRST_SIZE)
         if max_size is not None:
             size = most = min(first.largest, max_size)
         while True:
-            paths = [
-                [fold.path(search, size) for fold, search in zip(of_repeat, found, strict=True)]
-                for of_repeat, found in zip(folds, searches, strict=True)
-            ]
+            grown = iter(together.map(partial(_path_to, size), pairs))
+            paths = [[next(grown) for _ in range(count)] for count in counts]
             curve = make_curve(paths, 1e-12 * scale)
             wanted = far_beyond(float(curve.mean_size[curve.best()]), first.least) + 10
             open_ended = any(path.end > 0 for found in paths for path in found)
@@ -85,6 +87,20 @@ def choose_group_price(
         reached = max(reached, size)
     rule = CrossValidation("frontier", ridges, np.empty(0, dtype=np.int64), max_size, 1, None)
     return Choice(curves, ridges, rule.mark(curves, list(range(len(curves)))), reached)
+
+
+def _open(
+    units: Units,
+    ridge: float,
+    threads: int,
+    progress: Callable[[int], None] | None,
+    fold: GroupFold,
+) -> GroupSearch:
+    return fold.search(units, ridge, threads, progress)
+
+
+def _path_to(size: int, pair: tuple[GroupFold, GroupSearch]) -> FoldPath:
+    return pair[0].path(pair[1], size)
 
 
 def _variance(data: GroupData) -> float:

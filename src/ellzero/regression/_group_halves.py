@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._losses import Loss
+from ellzero.regression._side_by_side import SideBySide
 from ellzero.regression._stability import HalfModels, Stability
 from ellzero.regression._structured import GroupData, choose_groups
 from ellzero.regression._units import Units
@@ -24,6 +25,7 @@ def stability_of_groups(
     halves: list[_Rows],
     max_size: int,
     ridge: float,
+    workers: int,
     progress: Callable[[int], None] | None,
 ) -> Stability:
     """Search every half, and count how often each group is in the best model of a size."""
@@ -37,30 +39,37 @@ def stability_of_groups(
             f"max_size={max_size}, but {units.forced.sum()} groups are to be in the model from the "
             "start."
         )
-    models = []
-    for rows in halves:
+    together = SideBySide(min(workers, len(halves)), progress)
+
+    def search_half(rows: _Rows) -> HalfModels:
         weights = None if data.sample_weight is None else data.sample_weight[rows]
         if weights is not None and not weights.any():
             raise ValueError("sample_weight must not be zero for all rows of a half.")
         if data.loss.is_likelihood:
             _check_half(data.loss, data.y[rows], weights)
-        search = _search(data._replace(y=data.y[rows], sample_weight=weights), rows, units, ridge)
+        half = data._replace(y=data.y[rows], sample_weight=weights)
+        search = _search(half, rows, units, ridge, together.progress)
         search.grow(max_size)
-        if progress is not None:
-            progress(max_size)
-        models.append(_models_of(search))
-    everything = np.arange(data.y.size)
-    whole = _search(data, everything, units, ridge)
+        return _models_of(search)
+
+    models = together.map(search_half, halves)
+    whole = _search(data, np.arange(data.y.size), units, ridge, None)
     size = whole.least
     if whole.design.weight >= 1:
         size = choose_groups(whole, lam="ebic", size=None, max_size=None).model.size
     return Stability(halves, models, units.forced_units, units.count, size, units.names)
 
 
-def _search(data: GroupData, rows: _Rows, units: Units, ridge: float) -> GroupSearch:
+def _search(
+    data: GroupData,
+    rows: _Rows,
+    units: Units,
+    ridge: float,
+    progress: Callable[[int], None] | None,
+) -> GroupSearch:
     X = data.X[rows]
     X = np.asfortranarray(X) if isinstance(X, np.ndarray) else X.tocsc()
-    return data._replace(X=X).search(units, ridge, 1, swaps=False)
+    return data._replace(X=X).search(units, ridge, 1, swaps=False, progress=progress)
 
 
 def _check_half(loss: Loss, y: NDArray[np.float64], weights: NDArray[np.float64] | None) -> None:

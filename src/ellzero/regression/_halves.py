@@ -191,6 +191,7 @@ def stability(
     if units.max() < 1:
         raise ValueError(f"stability needs two {'rows' if groups is None else 'groups'} at least.")
     progress = progress_printer("stability", verbose)
+    workers = effective_n_jobs(n_jobs)
     kind = Loss(loss)
     if kind.is_likelihood:
         check_response(kind, y, sample_weight)
@@ -200,11 +201,12 @@ def stability(
             n = float(y.size if sample_weight is None else sample_weight.sum())
             price = default_ridge(kind, n) if ridge is None else to_float("ridge", ridge)
             table = GroupData(X, y, sample_weight, fit_intercept, names, kind)
-            return stability_of_groups(table, of_columns, halves, int(max_size), price, progress)
+            return stability_of_groups(
+                table, of_columns, halves, int(max_size), price, workers, progress
+            )
         likelihood = make_likelihood(X, y, sample_weight, kind, fit_intercept=fit_intercept)
         default = default_ridge(kind, likelihood.design.weight)
         price = default if ridge is None else to_float("ridge", ridge)
-        workers = effective_n_jobs(n_jobs)
         models = _search_likelihood(likelihood, halves, largest, price, forced, workers, progress)
         problem = likelihood.problem(price, forced, names, None, thread_count(), caller="stability")
         return Stability(halves, models, forced, p, _chosen_size(problem), names)
@@ -216,7 +218,9 @@ def stability(
         for begin in range(0, int(n_pairs), _PAIRS):
             halves += _make_halves(units, min(_PAIRS, int(n_pairs) - begin), rng)
         table = GroupData(X, y, sample_weight, fit_intercept, names)
-        return stability_of_groups(table, of_columns, halves, int(max_size), price, progress)
+        return stability_of_groups(
+            table, of_columns, halves, int(max_size), price, workers, progress
+        )
     data = Data(X, y, sample_weight, fit_intercept, thread_count())
     halves, models = [], []
     size = -1
@@ -225,7 +229,7 @@ def stability(
         subsets = make_subsets(data, more)
         if any(not design.weight > 0 for design in subsets.designs):
             raise ValueError("sample_weight must not be zero for all rows of a half.")
-        models += _search(subsets, largest, price, forced, effective_n_jobs(n_jobs), progress)
+        models += _search(subsets, largest, price, forced, workers, progress)
         halves += more
         if size < 0:
             whole = subsets.whole

@@ -100,8 +100,8 @@ class L0RegressorCV(FittedSelection):
         Columns that are in every support: they don't pay ``lam`` but count towards the size.
     feature_groups, size_in, heredity, parents, penalty_factor, positive, at_most
         Groups of columns, heredity, factors of the price, signs and limits, as of
-        :class:`ellzero.L0Regressor`. Every fold is then searched by itself, one after the
-        other whatever ``n_jobs``; ``ridge="cv"`` and ``nested`` are for single columns only.
+        :class:`ellzero.L0Regressor`. Every fold is then searched by itself; ``ridge="cv"`` and
+        ``nested`` are for single columns only.
     fit_intercept : bool, default=True
         Whether to centre y and the columns of X and to fit an intercept.
     n_jobs : int, default=None
@@ -374,7 +374,7 @@ class L0RegressorCV(FittedSelection):
             self.__dict__.pop(name, None)
         folds, scale = make_group_folds(data, repeats)
         choice = choose_group_price(
-            folds, scale, units, ridges, self.max_size, thread_count(), progress
+            folds, scale, units, ridges, self.max_size, effective_n_jobs(self.n_jobs), progress
         )
         mark = choice.marks[self.rule]
         columns = data.X if isinstance(data.X, np.ndarray) else data.X.tocsc()
