@@ -78,6 +78,7 @@ void bind_posterior(nb::module_& m);
 void bind_proof(nb::module_& m);
 void bind_folds(nb::module_& m);
 void bind_groups(nb::module_& m);
+void bind_group_posterior(nb::module_& m);
 void bind_segment(nb::module_& m);
 void bind_shrinkage(nb::module_& m);
 void bind_scale_mixture(nb::module_& m);

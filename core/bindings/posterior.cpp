@@ -1,6 +1,5 @@
 // The spike-and-slab posterior as Python sees it: a prior, and functions from a design to draws.
-#include "bindings/bindings.hpp"
-#include "posterior/enumerate.hpp"
+#include "bindings/posterior_results.hpp"
 #include "posterior/marginal_mode.hpp"
 #include "posterior/sampler.hpp"
 
@@ -23,25 +22,6 @@ void require_columns(const Quadratic& design, const Supports& supports) {
   for (const auto& support : supports) {
     for (const Index j : support) require(j >= 0 && j < design.columns(), "no such column");
   }
-}
-
-// What takes most memory is handed on and dropped.
-nb::dict to_dict(Draws& draws, Index columns) {
-  nb::dict out;
-  out["begins"] = to_array(draws.begins);
-  out["support"] = to_array(draws.support);
-  out["beta"] = to_array(draws.beta);
-  out["theta"] = to_array(draws.theta);
-  out["s2"] = to_array(draws.s2);
-  out["slab_variance"] = to_array(draws.slab_variance);
-  out["inclusion"] = to_array(draws.inclusion);
-  out["mean"] = to_array(draws.mean);
-  out["square"] = to_array(draws.square);
-  const std::size_t p = columns;
-  out["conditional"] =
-      to_array(draws.conditional.data(), {p ? draws.conditional.size() / p : 0, p});
-  draws.conditional = {};
-  return out;
 }
 
 nb::list sample(const Quadratic& design, const SpikeSlabPrior& prior, const Supports& starts,
@@ -68,14 +48,6 @@ nb::list sample(const Quadratic& design, const SpikeSlabPrior& prior, const Supp
   return out;
 }
 
-// What enumeration gives: draws and averages over all supports, the mass of every support by its
-// code, and the log of the evidence.
-struct EnumeratedPosterior {
-  nb::dict draws;
-  std::vector<double> masses;
-  double log_evidence;
-};
-
 EnumeratedPosterior enumerate_all(const Quadratic& design, const SpikeSlabPrior& prior,
                                   const std::vector<double>& reference, Index draws,
                                   std::uint64_t seed, int threads) {
@@ -88,20 +60,13 @@ EnumeratedPosterior enumerate_all(const Quadratic& design, const SpikeSlabPrior&
   double log_evidence = 0;
   const Masses sums = run_released(interrupt, [&] {
     const GramUser cache(design.cache(), context.single(false));
-    Enumeration enumeration(design, cache, prior);
+    Enumeration<SpikeSlab> enumeration(
+        design, cache, prior, [&] { return std::make_unique<SpikeSlab>(design, cache, prior); });
     Masses found = enumeration.run(reference, draws, seed, context, drawn);
     log_evidence = enumeration.log_evidence(found);
     return found;
   });
-  drawn.inclusion = sums.inclusion;
-  drawn.mean = sums.mean;
-  drawn.square = sums.square;
-  for (auto* values : {&drawn.inclusion, &drawn.mean, &drawn.square}) {
-    for (double& value : *values) value /= sums.total;
-  }
-  std::vector<double> masses = sums.by_code;
-  for (double& mass : masses) mass /= sums.total;
-  return {to_dict(drawn, design.columns()), masses, log_evidence};
+  return to_shares(sums, drawn, log_evidence);
 }
 
 // Where a climb ended, and log p(S | y) there.

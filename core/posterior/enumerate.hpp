@@ -3,12 +3,16 @@
 // Where tau is learned, that is done at every node of a trapezoidal rule in x = log tau. The
 // integrand is analytic in a strip about the real line, so the rule converges geometrically once
 // its step is below the width of the posterior of x.
+//
+// Model is SpikeSlab, whose units are columns, or GroupSpikeSlab.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/parallel.hpp"
@@ -17,11 +21,12 @@
 
 namespace ellzero {
 
-// Walks over all supports of one SpikeSlab.
+// Walks over all supports of one model.
+template <class Model>
 class GrayWalk {
  public:
-  explicit GrayWalk(SpikeSlab& model) : model_(model) {
-    for (Index j = 0; j < model.columns(); ++j) {
+  explicit GrayWalk(Model& model) : model_(model) {
+    for (Index j = 0; j < model.units(); ++j) {
       if (model.is_free(j)) order_.push_back(j);
     }
   }
@@ -29,39 +34,37 @@ class GrayWalk {
   std::size_t supports() const { return std::size_t{1} << order_.size(); }
 
   // Calls visit(code) at every support that is a model: bit b of the code says whether the b-th of
-  // the free columns is in. Starts and ends with none of them in.
+  // the free units is in. Starts and ends with none of them in.
   template <class Visit>
   void run(const Context& context, Visit&& visit) {
     std::size_t code = 0;
     std::vector<Index> missing;  // in the code, but dependent on the others
     for (std::size_t step = 0;;) {
       if (step % 256 == 0) context.check();
-      if (missing.empty()) visit(code);
+      if (missing.empty() && model_.is_model()) visit(code);
       if (++step == supports()) break;
       std::size_t bit = 0;
       while (!((step >> bit) & 1)) ++bit;
       code ^= std::size_t{1} << bit;
       const Index j = order_[bit];
-      const Index position = model_.support().position(j);
       const auto lost = std::find(missing.begin(), missing.end(), j);
-      if (position < model_.size()) {
-        model_.remove(position);
+      if (model_.contains(j)) {
+        model_.leave(j);
       } else if (lost != missing.end()) {
         missing.erase(lost);
       } else {
         missing.push_back(j);
       }
-      const auto comes_in = [&](Index i) { return model_.insert(i, nullptr); };
+      const auto comes_in = [&](Index i) { return model_.enter(i); };
       missing.erase(std::remove_if(missing.begin(), missing.end(), comes_in), missing.end());
     }
     for (const Index j : order_) {
-      const Index position = model_.support().position(j);
-      if (position < model_.size()) model_.remove(position);
+      if (model_.contains(j)) model_.leave(j);
     }
   }
 
  private:
-  SpikeSlab& model_;
+  Model& model_;
   std::vector<Index> order_;
 };
 
@@ -69,11 +72,12 @@ class GrayWalk {
 struct Masses {
   double log_scale = -std::numeric_limits<double>::infinity();
   double total = 0;
-  std::vector<double> inclusion, mean, square;
+  std::vector<double> inclusion;     // by unit
+  std::vector<double> mean, square;  // by column
   std::vector<double> by_code;
 
-  Masses(Index columns, std::size_t codes)
-      : inclusion(columns), mean(columns), square(columns), by_code(codes) {}
+  Masses(Index units, Index columns, std::size_t codes)
+      : inclusion(units), mean(columns), square(columns), by_code(codes) {}
 
   double log_total() const { return total > 0 ? log_scale + std::log(total) : log_scale; }
 
@@ -101,37 +105,58 @@ struct Masses {
   }
 };
 
+// Adds a model of weight w: who is in, and what their coefficients are.
+inline void add_members(const SpikeSlab& model, double w, const std::vector<double>& reference,
+                        Masses& sums) {
+  const double alpha = model.alpha(), s2 = model.mean_s2();
+  const LeastSquares& support = model.support();
+  for (Index s = 0; s < support.size(); ++s) {
+    const Index j = support.members()[s];
+    const double m = support.beta()[s] / alpha;
+    sums.inclusion[j] += w;
+    sums.mean[j] += w * m;
+    const double off = m - reference[j];
+    sums.square[j] += w * (off * off + s2 * support.inverse_diagonal()[s] / alpha);
+  }
+}
+
+template <class Model>
 class Enumeration {
  public:
-  Enumeration(const Quadratic& design, const GramUser& cache, const SpikeSlabPrior& prior)
-      : design_(design), cache_(cache), prior_(prior) {}
+  // How to make a model with none of the free units in.
+  using Make = std::function<std::unique_ptr<Model>()>;
+
+  Enumeration(const Quadratic& design, const GramUser& cache, const SpikeSlabPrior& prior,
+              Make make)
+      : design_(design), cache_(cache), prior_(prior), make_(std::move(make)) {}
 
   // The log of the evidence, up to what is the same for all data; masses are in units of y.
   double log_evidence(const Masses& sum) const {
-    const SpikeSlab model(design_, cache_, prior_);
-    const double power = prior_.noise.learned ? model.noise_shape() : 0;
-    return sum.log_total() - power * std::log(model.unit());
+    const std::unique_ptr<Model> model = make_();
+    const double power = prior_.noise.learned ? model->noise_shape() : 0;
+    return sum.log_total() - power * std::log(model->unit());
   }
 
   // The posterior; then `count` draws from it.
   Masses run(const std::vector<double>& reference, Index count, std::uint64_t seed,
              const Context& context, Draws& draws) {
     reference_ = &reference;
-    SpikeSlab model(design_, cache_, prior_);
-    std::size_t codes = GrayWalk(model).supports();
-    std::vector<Index> all(model.columns());
-    for (Index j = 0; j < model.columns(); ++j) all[j] = j;
+    const std::unique_ptr<Model> model = make_();
+    const std::size_t codes = GrayWalk<Model>(*model).supports();
+    std::vector<Index> all(design_.columns());
+    for (Index j = 0; j < design_.columns(); ++j) all[j] = j;
     cache_.prepare(all);
-    Masses sum(model.columns(), codes);
+    Masses sum(model->units(), model->columns(), codes);
     if (!learns_tau(prior_)) {
       sum = at_node(0, context);
       nodes_ = {{0, sum.log_total()}};
     } else {
-      integrate(model, sum, context);
+      integrate(*model, sum, context);
     }
     draw(count, seed, sum, context, draws);
-    for (Index j = 0; j < model.columns(); ++j) {
-      sum.square[j] += (sum.total - sum.inclusion[j]) * reference[j] * reference[j];
+    for (Index j = 0; j < model->columns(); ++j) {
+      const double outside = sum.total - sum.inclusion[model->unit_of(j)];
+      sum.square[j] += outside * reference[j] * reference[j];
     }
     return sum;
   }
@@ -142,61 +167,50 @@ class Enumeration {
   };
 
   // The log of the joint density of the support and x, up to a constant.
-  double log_weight(const SpikeSlab& model, double x) const {
+  double log_weight(const Model& model, double x) const {
     if (!learns_tau(prior_)) return model.log_posterior();
-    const LeastSquares& support = model.support();
-    const auto k = static_cast<double>(model.size());
-    return model.log_prior() + 0.5 * (k * x - support.log_determinant()) +
-           tau_log_density(prior_, x, support.energy(), model.unit()) + log_tail(k, x);
+    const auto k = static_cast<double>(model.rank());
+    return model.log_prior() + 0.5 * (k * x - model.log_determinant()) +
+           tau_log_density(prior_, x, model.energy(), model.unit()) + log_tail(k, x);
   }
 
   // A prior of 1 / tau falls off slowly to the left: the last node stands for those beyond it too,
   // where the weight of k members goes as exp((k / 2 + shape) x).
   double log_tail(double k, double x) const {
     const Variance& slab_variance = prior_.slab_variance;
-    const bool last = x - step_ < std::log(SpikeSlab::kLeastTau);
+    const bool last = x - step_ < std::log(SlabState::kLeastTau);
     if (!(slab_variance.learned && slab_variance.relative && last)) return 0;
     return -std::log1p(-std::exp(-(0.5 * k + slab_variance.shape) * step_));
   }
 
-  void stand_at(SpikeSlab& model, double x) const {
+  void stand_at(Model& model, double x) const {
     if (learns_tau(prior_)) model.set_tau(std::exp(x));
   }
 
   Masses at_node(double x, const Context& context) const {
-    SpikeSlab model(design_, cache_, prior_);
-    stand_at(model, x);
-    GrayWalk walk(model);
-    Masses sums(model.columns(), walk.supports());
-    const double alpha = model.alpha();
+    const std::unique_ptr<Model> model = make_();
+    stand_at(*model, x);
+    GrayWalk<Model> walk(*model);
+    Masses sums(model->units(), model->columns(), walk.supports());
     walk.run(context, [&](std::size_t code) {
-      const double log_w = log_weight(model, x);
+      const double log_w = log_weight(*model, x);
       if (log_w > sums.log_scale) sums.rescale(log_w + 20);
       const double w = std::exp(log_w - sums.log_scale);
       if (w == 0) return;
-      const double s2 = model.mean_s2();
       sums.total += w;
       sums.by_code[code] += w;
-      const LeastSquares& support = model.support();
-      for (Index s = 0; s < support.size(); ++s) {
-        const Index j = support.members()[s];
-        const double m = support.beta()[s] / alpha;
-        sums.inclusion[j] += w;
-        sums.mean[j] += w * m;
-        const double off = m - (*reference_)[j];
-        sums.square[j] += w * (off * off + s2 * support.inverse_diagonal()[s] / alpha);
-      }
+      add_members(*model, w, *reference_, sums);
     });
     return sums;
   }
 
   // Nodes on either side of the middle, each side in a thread, until nothing more comes of them.
-  void integrate(const SpikeSlab& model, Masses& sum, const Context& context) {
+  void integrate(const Model& model, Masses& sum, const Context& context) {
     const double middle = std::log(model.tau()), step = step_ = node_step(model);
     const bool slab = prior_.slab_variance.learned;
     const double reach[2] = {slab ? kReach : reach_to_best(model), slab ? kReach : 2};
-    const double low = std::log(SpikeSlab::kLeastTau), high = std::log(SpikeSlab::kGreatestTau);
-    std::vector<Masses> sides(2, Masses(design_.columns(), sum.by_code.size()));
+    const double low = std::log(SlabState::kLeastTau), high = std::log(SlabState::kGreatestTau);
+    std::vector<Masses> sides(2, Masses(model.units(), model.columns(), sum.by_code.size()));
     std::vector<Node> nodes[2];
     parallel_ranges(2, context, [&](Index begin, Index end, auto&&) {
       for (Index side = begin; side < end; ++side) {
@@ -222,22 +236,22 @@ class Enumeration {
 
   // Given a model of k members, x is about sqrt(2 / k) wide; where only the noise is learned, about
   // sqrt(2 / N).
-  double node_step(const SpikeSlab& model) const {
-    const auto most = static_cast<double>(model.size() + model.free_columns());
+  double node_step(const Model& model) const {
+    const auto most = static_cast<double>(model.greatest_rank());
     const double sharpness = prior_.slab_variance.learned ? most : std::max(most, prior_.degrees);
     return std::min(0.25, 0.7 * std::sqrt(2 / std::max(sharpness, 1.0)));
   }
 
   // Where only the noise is learned: how far below the middle the noise of the largest model is.
   // The noise of no model is further.
-  double reach_to_best(const SpikeSlab& model) const {
-    SpikeSlab largest(design_, cache_, prior_);
-    largest.set_tau(SpikeSlab::kLeastTau);
-    for (Index j = 0; j < model.columns(); ++j) {
-      if (largest.is_free(j)) largest.insert(j, nullptr);
+  double reach_to_best(const Model& model) const {
+    const std::unique_ptr<Model> largest = make_();
+    largest->set_tau(SlabState::kLeastTau);
+    for (Index j = 0; j < model.units(); ++j) {
+      if (largest->is_free(j)) largest->enter(j);
     }
-    const double least = (largest.support().energy() + prior_.noise.rate) /
-                         (0.5 * prior_.degrees + prior_.noise.shape);
+    const double least =
+        (largest->energy() + prior_.noise.rate) / (0.5 * prior_.degrees + prior_.noise.shape);
     return std::max(0.0, std::log(model.s2() / least)) + 1;
   }
 
@@ -261,19 +275,19 @@ class Enumeration {
     // A little below one: what is passed in the end sums to one but for rounding.
     for (Index t = 0; t < count; ++t) levels.push_back((1 - 1e-10) * random.uniform());
     std::sort(levels.begin(), levels.end());
-    SpikeSlab model(design_, cache_, prior_);
-    stand_at(model, node.x);
-    GrayWalk walk(model);
+    const std::unique_ptr<Model> model = make_();
+    stand_at(*model, node.x);
+    GrayWalk<Model> walk(*model);
     double passed = 0;
     std::size_t next = 0;
     walk.run(context, [&](std::size_t) {
-      passed += std::exp(log_weight(model, node.x) - node.log_total);
+      passed += std::exp(log_weight(*model, node.x) - node.log_total);
       if (next == levels.size() || levels[next] > passed) return;
-      std::unique_ptr<SpikeSlab> own;
+      std::unique_ptr<Model> own;
       if (learns_tau(prior_)) {
-        own = std::make_unique<SpikeSlab>(design_, cache_, prior_);
-        for (const Index j : model.support().members()) {
-          if (own->is_free(j)) own->insert(j, nullptr);
+        own = make_();
+        for (const Index j : model->support().members()) {
+          if (own->is_free(j)) own->enter(j);
         }
       }
       for (; next < levels.size() && levels[next] <= passed; ++next) {
@@ -282,7 +296,7 @@ class Enumeration {
           own->set_tau(std::exp(node.x));
           for (int round = 0; round < 5; ++round) learn_tau(*own, design_, random);
         }
-        keep_state(own ? *own : model, random, draws);
+        keep_state(own ? *own : *model, random, draws);
       }
     });
   }
@@ -293,6 +307,7 @@ class Enumeration {
   const Quadratic& design_;
   const GramUser cache_;
   const SpikeSlabPrior& prior_;
+  const Make make_;
   std::vector<Node> nodes_;
   double step_ = 0;  // between nodes
 };

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "base/slice.hpp"
@@ -33,12 +34,26 @@ class RidgeCurve {
       : k_(support.size()),
         gram_(k_ * k_),
         b_(k_),
+        diagonal_(k_, 1.0),
         factor_(k_ * k_),
         inverse_(k_),
         solved_(k_),
         yy_(design.yy) {
     support.member_gram(gram_.data());
     for (Index s = 0; s < k_; ++s) b_[s] = design.zy[support.members()[s]];
+  }
+
+  // Of columns with this Gram matrix, row by row, and these products with y.
+  RidgeCurve(std::vector<double> gram, std::vector<double> b, double yy)
+      : k_(static_cast<Index>(b.size())),
+        gram_(std::move(gram)),
+        b_(std::move(b)),
+        diagonal_(k_),
+        factor_(k_ * k_),
+        inverse_(k_),
+        solved_(k_),
+        yy_(yy) {
+    for (Index s = 0; s < k_; ++s) diagonal_[s] = gram_[s * k_ + s];
   }
 
   struct Value {
@@ -49,7 +64,7 @@ class RidgeCurve {
     double log_determinant = 0, product = 1, explained = 0;
     for (Index r = 0; r < k_; ++r) {
       double* row = factor_.data() + r * k_;
-      double pivot = 1 + tau, right = b_[r];
+      double pivot = diagonal_[r] + tau, right = b_[r];
       for (Index s = 0; s < r; ++s) {
         const double* other = factor_.data() + s * k_;
         double value = gram_[r * k_ + s];
@@ -76,7 +91,7 @@ class RidgeCurve {
 
  private:
   Index k_;
-  std::vector<double> gram_, b_, factor_, inverse_, solved_;
+  std::vector<double> gram_, b_, diagonal_, factor_, inverse_, solved_;
   double yy_;
 };
 
@@ -106,15 +121,21 @@ inline double tau_log_density(const SpikeSlabPrior& prior, double x, double ener
   return -energy / noise.value + slab_variance.shape * x - rate * tau;
 }
 
-inline void learn_tau(SpikeSlab& model, const Quadratic& design, Random& random) {
+inline RidgeCurve ridge_curve(const SpikeSlab& model, const Quadratic& design) {
+  return RidgeCurve(model.support(), design);
+}
+
+// Model is SpikeSlab, or another with a ridge_curve().
+template <class Model>
+void learn_tau(Model& model, const Quadratic& design, Random& random) {
   const SpikeSlabPrior& prior = model.prior();
-  RidgeCurve curve(model.support(), design);
+  RidgeCurve curve = ridge_curve(model, design);
   const auto density = [&](double x, const RidgeCurve::Value& value) {
     return 0.5 * (static_cast<double>(curve.size()) * x - value.log_determinant) +
            tau_log_density(prior, x, value.energy, model.unit());
   };
   const double now = std::log(model.tau());
-  const double here = density(now, {model.support().energy(), model.support().log_determinant()});
+  const double here = density(now, {model.energy(), model.log_determinant()});
   const double tau = std::exp(slice_step(
       now, here, std::log(SpikeSlab::kLeastTau), std::log(SpikeSlab::kGreatestTau),
       [&](double x) { return density(x, curve.at(std::exp(x))); }, random));

@@ -34,50 +34,16 @@
 #include "engine/least_squares.hpp"
 #include "posterior/laplace_slab.hpp"
 #include "posterior/odds_kernels.hpp"
+#include "posterior/slab_state.hpp"
 
 namespace ellzero {
 
-enum class Slab { gaussian, laplace, zellner, boom };
-
-// A positive parameter: given, or inverse gamma.
-struct Variance {
-  bool learned = false;
-  double value = 1;  // if given; else where to start
-  double shape = 0;
-  double rate = 0;
-  bool relative = false;  // of sigma_beta^2: whether it is over sigma_e^2 that it is inverse gamma
-};
-
-struct SpikeSlabPrior {
-  Slab slab = Slab::gaussian;
-  Variance noise;          // sigma_e^2
-  Variance slab_variance;  // sigma_beta^2: of gaussian and laplace
-  bool learn_theta = false;
-  double theta_a = 1, theta_b = 1;
-  // By column: the log-odds of inclusion if theta is given, else zero; infinite for columns that
-  // are always in, or never.
-  std::vector<double> log_odds;
-  double degrees = 0;  // N: n - 1 under a flat intercept, else n
-  double g = 1;
-  double information = 1, diagonal = 0.5;
-};
-
-class SpikeSlab {
+class SpikeSlab : public SlabState {
  public:
-  // tau is kept between these: beyond them a Gram matrix can't tell it from zero or infinity.
-  static constexpr double kLeastTau = 1e-10, kGreatestTau = 1e10;
-  static constexpr double kNever = -std::numeric_limits<double>::infinity();
-
   SpikeSlab(const Quadratic& design, const GramUser& cache, const SpikeSlabPrior& prior)
-      : design_(design),
-        prior_(prior),
+      : SlabState(prior, design.yy),
         support_(design, cache, first_ridge(design, prior), LeastSquares::Fetch::bulk) {
-    s2_ = prior.noise.value;
-    slab_variance_ = prior.slab_variance.value;
-    if (prior.slab == Slab::gaussian) tau_ = bounded_tau(s2_ / slab_variance_);
-    if (prior.slab == Slab::zellner) alpha_ = 1 + 1 / prior.g;
     if (prior.slab == Slab::boom) {
-      alpha_ = 1 + prior.information * (1 - prior.diagonal);
       const double ridge = prior.diagonal / (1 - prior.diagonal);
       prior_support_ = std::make_unique<LeastSquares>(design, cache, std::vector<double>{ridge});
     }
@@ -106,44 +72,26 @@ class SpikeSlab {
   Index columns() const { return support_.columns(); }
   Index size() const { return support_.size(); }
   const LeastSquares& support() const { return support_; }
-  const SpikeSlabPrior& prior() const { return prior_; }
-  double alpha() const { return alpha_; }
-  double tau() const { return tau_; }
-  double s2() const { return s2_; }
-  double slab_variance() const { return slab_variance_; }
-  bool is_laplace() const { return prior_.slab == Slab::laplace; }
+  // What enumeration asks of any model.
+  Index units() const { return columns(); }
+  Index unit_of(Index column) const { return column; }
+  Index rank() const { return size(); }
+  Index greatest_rank() const { return size() - free_in_ + free_; }
+  bool is_model() const { return true; }
+  bool contains(Index j) const { return support_.contains(j); }
+  bool enter(Index j) { return insert(j, nullptr); }
+  void leave(Index j) { remove(support_.position(j)); }
+  double energy() const { return support_.energy(); }
+  double log_determinant() const { return support_.log_determinant(); }
   bool is_forced(Index j) const { return choice_[j] == Choice::in; }
   bool is_free(Index j) const { return choice_[j] == Choice::free; }
   // Columns that may go either way; how many of them are in.
   Index free_columns() const { return free_; }
   Index free_members() const { return free_in_; }
 
-  // What variances are compared with where their logarithm is taken, so that y in other units
-  // gives the same bits, if these are a power of two apart.
-  double unit() const { return design_.yy > 0 ? design_.yy : 1; }
-
-  // Whether s2 is integrated out of the odds.
-  bool integrated() const {
-    if (!prior_.noise.learned || is_laplace()) return false;
-    return prior_.slab != Slab::gaussian || prior_.slab_variance.learned;
-  }
-  double noise_shape() const {
-    return prior_.noise.shape + (slab_tells_noise() ? prior_.slab_variance.shape : 0) +
-           0.5 * prior_.degrees;
-  }
-  double noise_rate() const {
-    return prior_.noise.rate + (slab_tells_noise() ? prior_.slab_variance.rate * tau_ : 0);
-  }
   // H, and with s2 integrated out the prior's rate too.
-  double total() const {
-    const double half = 0.5 * design_.yy * (1 - 1 / alpha_) + support_.energy() / alpha_;
-    return integrated() ? noise_rate() + half : half;
-  }
-  // The mean of s2 given the support; zero where it has none.
-  double mean_s2() const {
-    if (!integrated()) return s2_;
-    return noise_shape() > 1 ? total() / (noise_shape() - 1) : 0;
-  }
+  double total() const { return total_at(support_.energy()); }
+  double mean_s2() const { return mean_s2_at(total()); }
 
   // log p(S | y) given the hyperparameters, up to a constant: the noise, if learned, is in units.
   // Not for laplace.
@@ -283,9 +231,7 @@ class SpikeSlab {
 
   // Of the Gaussian slab: with it goes the variance that is learned, if one is given.
   void set_tau(double tau) {
-    tau_ = bounded_tau(tau);
-    if (!prior_.slab_variance.learned) s2_ = tau_ * prior_.slab_variance.value;
-    if (!prior_.noise.learned) slab_variance_ = prior_.noise.value / tau_;
+    take_tau(tau);
     support_.set_ridge(tau_);
     recount();
   }
@@ -298,11 +244,8 @@ class SpikeSlab {
     support_.set_member_ridges(ridges);
     recount();
   }
-  static double bounded_tau(double tau) { return std::min(std::max(tau, kLeastTau), kGreatestTau); }
 
-  double draw_s2(Random& random) const {
-    return integrated() ? random.inverse_gamma(noise_shape(), total()) : s2_;
-  }
+  double draw_s2(Random& random) const { return draw_s2_at(total(), random); }
   double draw_theta(Random& random) const {
     const double k = static_cast<double>(free_in_), rest = static_cast<double>(free_) - k;
     return random.beta(prior_.theta_a + k, prior_.theta_b + rest);
@@ -330,10 +273,6 @@ class SpikeSlab {
     return {bounded_tau(prior.noise.value / prior.slab_variance.value)};
   }
 
-  // Whether the prior of sigma_beta^2 = s2 / tau is one of s2, given tau.
-  bool slab_tells_noise() const {
-    return prior_.slab == Slab::gaussian && !prior_.slab_variance.relative;
-  }
   double prior_scale() const { return prior_.information * (1 - prior_.diagonal); }
 
   OddsRule rule_at(Index others, double total) const {
@@ -364,14 +303,8 @@ class SpikeSlab {
     for (const Index j : support_.members()) free_in_ += is_free(j);
   }
 
-  const Quadratic& design_;
-  const SpikeSlabPrior& prior_;
   LeastSquares support_;
   std::unique_ptr<LeastSquares> prior_support_;  // of boom: holds (1 - diagonal)^-1 P / information
-  double alpha_ = 1;
-  double tau_ = 1;
-  double s2_ = 1;
-  double slab_variance_ = 1;
   double floor_ = 0;
   enum class Choice : char { free, in, out };
   std::vector<Choice> choice_;

@@ -517,6 +517,43 @@ def climb_spike_slab(
     threads: int,
 ) -> list[ModeFound]: ...
 
+class GroupModeFound:
+    @property
+    def units(self) -> _Integers: ...
+    @property
+    def columns(self) -> _Integers: ...
+    @property
+    def beta(self) -> _Floats: ...
+    @property
+    def log_posterior(self) -> float: ...
+
+class GroupPosterior:
+    def __init__(
+        self,
+        design: Quadratic,
+        groups: list[list[int]],
+        scales: list[float],
+        prior: SpikeSlabPrior,
+        parents: list[list[int]],
+        strong: bool,
+        cache_bytes: float,
+    ) -> None: ...
+    @property
+    def widths(self) -> _Integers: ...
+    def climb(self, start: list[int], threads: int) -> GroupModeFound: ...
+    def sample(
+        self,
+        starts: list[list[int]],
+        reference: list[float],
+        seed: int,
+        schedule: Schedule,
+        threads: int,
+        progress: Callable[[int], None] | None,
+    ) -> list[dict[str, Any]]: ...
+    def enumerate(
+        self, reference: list[float], draws: int, seed: int, threads: int
+    ) -> EnumeratedPosterior: ...
+
 class Segmented:
     @property
     def changepoints(self) -> _Integers: ...

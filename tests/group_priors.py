@@ -1,0 +1,29 @@
+"""Posteriors over groups of the core, with any hyperparameters."""
+
+import numpy as np
+
+from ellzero import _core
+
+
+def group_posterior(design, groups, prior, *, parents=None, strong=True, scaled=True):
+    """``prior`` is the core's, with log-odds by group; ``parents`` lists by group."""
+    widths = [len(group) for group in groups]
+    scales = [1 / np.sqrt(width) if scaled else 1.0 for width in widths]
+    return _core.GroupPosterior(
+        design, groups, scales, prior, parents or [], strong, cache_bytes=1e8
+    )
+
+
+def enumerate_groups(posterior, n_columns, draws=1, seed=0, threads=1):
+    """Return draws and averages, the mass of every set, and the log of the evidence."""
+    found = posterior.enumerate([0.0] * n_columns, draws, seed, threads)
+    return found.draws, found.masses, found.log_evidence
+
+
+def run_group_chains(posterior, n_columns, starts, *, draws, warmup, thin=1, seed=0, threads=1):
+    schedule = _core.Schedule()
+    schedule.warmup, schedule.draws, schedule.thin = warmup, draws, thin
+    zeros = [0.0] * n_columns
+    return posterior.sample(
+        starts, zeros, seed=seed, schedule=schedule, threads=threads, progress=None
+    )
