@@ -1,16 +1,12 @@
 """Posteriors over groups of the core, with any hyperparameters."""
 
-import numpy as np
-
 from ellzero import _core
 
 
 def group_posterior(design, groups, prior, *, parents=None, strong=True, scaled=True):
     """``prior`` is the core's, with log-odds by group; ``parents`` lists by group."""
-    widths = [len(group) for group in groups]
-    scales = [1 / np.sqrt(width) if scaled else 1.0 for width in widths]
     return _core.GroupPosterior(
-        design, groups, scales, prior, parents or [], strong, cache_bytes=1e8
+        design, groups, scaled, prior, parents or [], strong, cache_bytes=1e8
     )
 
 

@@ -6,6 +6,7 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
 #include <utility>
 
 namespace ellzero {
@@ -23,13 +24,20 @@ struct GroupModeFound {
 
 class GroupPosterior {
  public:
-  GroupPosterior(const Quadratic& design, const Lists& groups, std::vector<double> scales,
+  // `shared` says whether the columns of a group share the variance of one.
+  GroupPosterior(const Quadratic& design, const Lists& groups, bool shared,
                  const SpikeSlabPrior& prior, Lists parents, bool strong, double cache_bytes)
-      : quadratic_(design, groups, cache_bytes), scales_(std::move(scales)), prior_(prior) {
+      : quadratic_(design, groups, cache_bytes), prior_(prior) {
+    for (const Index width : widths()) {
+      scales_.push_back(shared && width > 0 ? 1 / std::sqrt(static_cast<double>(width)) : 1);
+    }
     require(prior.slab == Slab::gaussian || prior.slab == Slab::zellner, "not for that slab");
-    require(scales_.size() == groups.size() && prior.log_odds.size() == groups.size() &&
+    require(prior.log_odds.size() == groups.size() &&
                 (parents.empty() || parents.size() == groups.size()),
             "one per group");
+    for (const auto& group : groups) {
+      for (const Index j : group) require(j >= 0 && j < design.columns(), "no such column");
+    }
     for (const auto& of : parents) require_units(of);
     rules_.parents = std::move(parents);
     rules_.strong = strong;
@@ -59,9 +67,7 @@ class GroupPosterior {
     require_units(start);
     return run(threads, [&](const Context& context, const GramUser& cache) {
       GroupSpikeSlab model(problem_, cache);
-      for (const Index u : start) {
-        if (model.is_free(u) && !model.contains(u)) model.enter(u);
-      }
+      model.enter_all(start);
       GroupModeFound found;
       found.log_posterior = climb(model, context);
       found.units = model.support().members();
@@ -120,7 +126,7 @@ class GroupPosterior {
             "one number per column");
   }
   GroupedQuadratic quadratic_;
-  const std::vector<double> scales_;
+  std::vector<double> scales_;
   const SpikeSlabPrior prior_;
   UnitRules rules_;
   const GroupProblem problem_{quadratic_, prior_, rules_, scales_};
@@ -135,9 +141,9 @@ void bind_group_posterior(nb::module_& m) {
       .def_prop_ro("beta", [](const GroupModeFound& found) { return to_array(found.beta); })
       .def_ro("log_posterior", &GroupModeFound::log_posterior);
   nb::class_<GroupPosterior>(m, "GroupPosterior")
-      .def(nb::init<const Quadratic&, const Lists&, std::vector<double>, const SpikeSlabPrior&,
-                    Lists, bool, double>(),
-           nb::arg("design"), nb::arg("groups"), nb::arg("scales"), nb::arg("prior"),
+      .def(nb::init<const Quadratic&, const Lists&, bool, const SpikeSlabPrior&, Lists, bool,
+                    double>(),
+           nb::arg("design"), nb::arg("groups"), nb::arg("shared"), nb::arg("prior"),
            nb::arg("parents"), nb::arg("strong"), nb::arg("cache_bytes"), nb::keep_alive<1, 2>())
       .def_prop_ro("widths", [](const GroupPosterior& p) { return to_array(p.widths()); })
       .def("climb", &GroupPosterior::climb_from, nb::arg("start"), nb::arg("threads"))

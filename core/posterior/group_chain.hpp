@@ -56,9 +56,7 @@ class GroupChain {
         random_(seed, stream),
         odds_(model_.units()),
         here_(model_.units(), reference) {
-    for (const Index u : start) {
-      if (model_.is_free(u) && !model_.contains(u)) model_.enter(u);
-    }
+    model_.enter_all(start);
     for (Index u = 0; problem.rules.has_heredity() && u < model_.units(); ++u) {
       if (model_.is_free(u) && !problem.rules.parents[u].empty()) products_.push_back(u);
     }

@@ -104,6 +104,18 @@ class GroupSpikeSlab : public SlabState {
     return true;
   }
 
+  // Those that may be in of some groups.
+  void enter_all(const std::vector<Index>& some) {
+    for (const Index u : some) {
+      if (is_free(u) && !contains(u)) enter(u);
+    }
+    while (!is_model()) {
+      for (const Index u : std::vector<Index>(support_.members())) {
+        if (is_free(u) && units_.log_odds(u) == kNever) leave(u);
+      }
+    }
+  }
+
   void set_tau(double tau) {
     take_tau(tau);
     support_.set_ridge(tau_);

@@ -532,7 +532,7 @@ class GroupPosterior:
         self,
         design: Quadratic,
         groups: list[list[int]],
-        scales: list[float],
+        shared: bool,
         prior: SpikeSlabPrior,
         parents: list[list[int]],
         strong: bool,

@@ -146,11 +146,7 @@ def test_columns_that_depend_on_their_group_change_nothing():
     prior = core_prior(2, 29, theta=(1.0, 3.0), noise=(0.5, 1.0), spread=(1.0, 30.0))
     narrow = group_posterior(design_of(X, y), [[0, 1], [2, 3]], prior)
     more = core_prior(3, 29, theta=(1.0, 3.0), noise=(0.5, 1.0), spread=(1.0, 30.0))
-    groups = [[0, 1, 4], [2, 3], [5]]
-    scales = [2**-0.5, 2**-0.5, 1.0]
-    from ellzero import _core
-
-    full = _core.GroupPosterior(design_of(wide, y), groups, scales, more, [], True, cache_bytes=1e8)
+    full = group_posterior(design_of(wide, y), [[0, 1, 4], [2, 3], [5]], more)
     assert full.widths.tolist() == [2, 2, 0]
     expected, masses, _ = enumerate_groups(narrow, 4)
     out, all_masses, _ = enumerate_groups(full, 6)

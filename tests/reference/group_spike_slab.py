@@ -34,7 +34,7 @@ def coins(inside, theta, parents, strong, forced=()):
 
 
 def prior_of(inside, theta, parents=None, strong=True, forced=()):
-    """Return the probability of a set; theta is given, one or one per unit, or (a, b) if learned."""
+    """Return the probability of a set; theta is given, one per unit, or (a, b) if learned."""
     count = len(inside)
     if not isinstance(theta, tuple):
         return coins(inside, np.broadcast_to(theta, count), parents, strong, forced)

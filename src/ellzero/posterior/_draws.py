@@ -41,6 +41,8 @@ class PosteriorDraws:
         it was given, or there is none.
     alpha : ndarray of shape (n_chains, n_draws) or None
         Power of a bridge; None if it was given, or there is none.
+    groups : scipy.sparse.csr_array of shape (n_chains * n_draws, n_groups) or None
+        Ones for the groups in each draw's model; None without groups and rules.
     """
 
     coef: Any
@@ -50,6 +52,7 @@ class PosteriorDraws:
     theta: _Floats | None = None
     tau: _Floats | None = None
     alpha: _Floats | None = None
+    groups: Any = None
 
     @property
     def n_chains(self) -> int:
@@ -63,9 +66,10 @@ class PosteriorDraws:
 
     @property
     def size(self) -> NDArray[np.int64]:
-        """Number of variables in each draw's model, of shape (n_chains, n_draws)."""
-        dense = isinstance(self.coef, np.ndarray)
-        counts = np.count_nonzero(self.coef, axis=1) if dense else np.diff(self.coef.indptr)
+        """Number of variables, or groups, in each draw's model, of shape (n_chains, n_draws)."""
+        inside = self.coef if self.groups is None else self.groups
+        dense = isinstance(inside, np.ndarray)
+        counts = np.count_nonzero(inside, axis=1) if dense else np.diff(inside.indptr)
         return np.asarray(counts, dtype=np.int64).reshape(self.intercept.shape)
 
     def hyperparameters(self) -> dict[str, _Floats]:
@@ -81,8 +85,12 @@ def collect_draws(
     has_slab_variance: bool,
     fit_intercept: bool,
     rng: np.random.Generator,
+    home: NDArray[np.int64] | None = None,
 ) -> PosteriorDraws:
-    """Join the core's chains and bring them to the user's units."""
+    """Join the core's chains and bring them to the user's units.
+
+    ``home`` is the group of every column, if there are groups.
+    """
     shape = (len(chains), len(chains[0]["s2"]))
     offsets = np.concatenate([[0], np.cumsum([len(chain["support"]) for chain in chains])])
     pairs = list(zip(chains, offsets[:-1], strict=True))
@@ -103,6 +111,18 @@ def collect_draws(
         if has_slab_variance
         else None,
         theta=np.array([chain["theta"] for chain in chains]) if learned_theta else None,
+        groups=None if home is None else _groups_of(coef, home),
+    )
+
+
+def _groups_of(coef: Any, home: NDArray[np.int64]) -> Any:
+    """Return a sparse matrix with ones for the groups that have columns in a row."""
+    n_groups = int(home.max()) + 1
+    rows = np.repeat(np.arange(coef.shape[0]), np.diff(coef.indptr))
+    codes = np.unique(rows * n_groups + home[coef.indices])
+    begins = np.searchsorted(codes, np.arange(coef.shape[0] + 1) * n_groups)
+    return sparse.csr_array(
+        (np.ones(codes.size), codes % n_groups, begins), shape=(coef.shape[0], n_groups)
     )
 
 

@@ -21,6 +21,7 @@ __all__ = [
     "expected_size_of",
     "gaussian_twin",
     "log_evidence_constant",
+    "log_likelihood_constant",
     "make_prior",
     "noise_prior",
     "resolve_theta",
@@ -52,7 +53,10 @@ class PriorSettings(NamedTuple):
 
 
 def expected_size_of(
-    expected_size: float | None, n_columns: int, scale_prior: str = "prediction"
+    expected_size: float | None,
+    n_columns: int,
+    scale_prior: str = "prediction",
+    what: str = "columns of X",
 ) -> float:
     """Return the number of variables expected before the data.
 
@@ -66,16 +70,23 @@ def expected_size_of(
         raise ValueError(f"expected_size must be at least 1e-6; got {expected_size!r}.")
     if not expected_size < n_columns:
         raise ValueError(
-            f"expected_size={expected_size!r} must be less than the number of columns of X, "
-            f"{n_columns}."
+            f"expected_size={expected_size!r} must be less than the number of {what}, {n_columns}."
         )
     return float(expected_size)
 
 
 def resolve_theta(
-    theta: Any, n_columns: int, names: Any, otherwise: float
+    theta: Any,
+    n_columns: int,
+    names: Any,
+    otherwise: float,
+    *,
+    position: Mapping[Any, int] | None = None,
 ) -> NDArray[np.float64] | None:
-    """Turn a number, an array, a mapping or a Series into one probability per column."""
+    """Turn a number, an array, a mapping or a Series into one probability per column.
+
+    Or per group: then ``position`` says which one each name means.
+    """
     if isinstance(theta, str):  # "learn", the only one that parameters are checked to be
         return None
     if hasattr(theta, "to_dict") and hasattr(theta, "index"):  # a Series
@@ -83,14 +94,21 @@ def resolve_theta(
             raise ValueError("theta names a column more than once.")
         theta = theta.to_dict()
     if isinstance(theta, Mapping):
-        return _from_mapping(theta, n_columns, names, otherwise)
+        if position is None:
+            position = {j: j for j in range(n_columns)}
+            if names is not None:
+                position.update({str(name): j for j, name in enumerate(names)})
+        return _from_mapping(theta, n_columns, position, otherwise)
     values = np.asarray(theta)
     if values.dtype.kind not in "fiu":
         raise ValueError(f"theta must hold numbers from 0 to 1; got {theta!r}.")
     if values.ndim > 1 or (values.ndim == 1 and len(values) != n_columns):
+        there = (
+            f"X has {n_columns} columns" if position is None else f"there are {n_columns} groups"
+        )
         raise ValueError(
-            f"theta has shape {values.shape}, but X has {n_columns} columns: give one probability, "
-            "or one per column."
+            f"theta has shape {values.shape}, but {there}: give one probability, or one per "
+            f"{'column' if position is None else 'group'}."
         )
     out = np.broadcast_to(values.astype(np.float64), n_columns).copy()
     wrong = np.flatnonzero(~((out >= 0) & (out <= 1)))
@@ -103,19 +121,18 @@ def resolve_theta(
 
 
 def _from_mapping(
-    theta: Mapping[Any, Any], n_columns: int, names: Any, otherwise: float
+    theta: Mapping[Any, Any], count: int, position: Mapping[Any, int], otherwise: float
 ) -> NDArray[np.float64]:
-    position: dict[Any, int] = {j: j for j in range(n_columns)}
-    if names is not None:
-        position.update({str(name): j for j, name in enumerate(names)})
-    out = np.full(n_columns, otherwise)
+    out = np.full(count, np.nan)
     for key, value in theta.items():
         if key not in position:
             raise ValueError(f"theta names column {key!r}, which X does not have.")
         if isinstance(value, bool) or not (isinstance(value, Real) and 0 <= float(value) <= 1):
             raise ValueError(f"theta must hold numbers from 0 to 1; got {value!r} for {key!r}.")
+        if not np.isnan(out[position[key]]) and out[position[key]] != float(value):
+            raise ValueError(f"theta names the group of {key!r} twice, with two probabilities.")
         out[position[key]] = float(value)
-    return out
+    return np.where(np.isnan(out), otherwise, out)
 
 
 def make_prior(
@@ -125,10 +142,13 @@ def make_prior(
     *,
     fit_intercept: bool,
     names: Any = None,
+    theta_b: float | None = None,
 ) -> _core.SpikeSlabPrior:
     """Make the core's prior; defaults are scaled to the data.
 
-    With s^2 the variance of y, sigma_e^2 ~ IG(.005, .0025 s^2) as in BoomSpikeSlab.
+    With s^2 the variance of y, sigma_e^2 ~ IG(.005, .0025 s^2) as in BoomSpikeSlab. ``forced``,
+    ``names`` and theta are of units: columns, unless ``names`` are those of groups. A theta that is
+    learned is Beta(1, theta_b), by default with a mean of ``expected_size`` columns.
     """
     prior = _core.SpikeSlabPrior()
     prior.slab = getattr(_core.Slab, settings.slab)
@@ -141,11 +161,11 @@ def make_prior(
         prior.information = _BOOM_ROWS / design.weight
         prior.diagonal = _BOOM_DIAGONAL
         prior.degrees = design.weight  # its intercept has a prior too
-    log_odds = np.zeros(design.columns)
+    log_odds = np.zeros(design.columns if names is None else len(names))
     if settings.theta is None:
         prior.learn_theta = True
         prior.theta_a = 1.0
-        prior.theta_b = design.columns / settings.expected_size - 1
+        prior.theta_b = log_odds.size / settings.expected_size - 1 if theta_b is None else theta_b
     else:
         with np.errstate(divide="ignore"):
             log_odds = np.log(settings.theta) - np.log1p(-settings.theta)
@@ -253,12 +273,16 @@ def log_evidence_constant(
 
     The density is of y up to shifts, if there is an intercept: that of n - 1 contrasts.
     """
-    value = -0.5 * prior.degrees * math.log(2 * math.pi)
+    value = log_likelihood_constant(prior)
     if theta is None:
         a, b = prior.theta_a, prior.theta_b
-        value -= float(betaln(a, b) + gammaln(a + b + n_free))
-    else:
-        value += float(np.log1p(-theta).sum())
+        return value - float(betaln(a, b) + gammaln(a + b + n_free))
+    return value + float(np.log1p(-theta).sum())
+
+
+def log_likelihood_constant(prior: _core.SpikeSlabPrior) -> float:
+    """Return that of it which is no part of the prior over models."""
+    value = -0.5 * prior.degrees * math.log(2 * math.pi)
     noise, slab_variance = prior.noise, prior.slab_variance
     gaussian = prior.slab == _core.Slab.gaussian
     if noise.learned:

@@ -180,7 +180,8 @@ class PosteriorRegressor(SelectingRegressor):
         -------
         arviz.InferenceData
             Its group ``posterior`` holds ``beta`` (dense, by variable), ``intercept``, ``sigma_e``
-            and, where there are draws of them, ``sigma_beta``, ``theta``, ``tau`` and ``alpha``.
+            and, where there are draws of them, ``sigma_beta``, ``theta``, ``tau`` and ``alpha``;
+            with groups also ``included``, by group: 1 where it is in.
         """
         check_is_fitted(self)
         try:
@@ -191,9 +192,11 @@ class PosteriorRegressor(SelectingRegressor):
         shape = (draws.n_chains, draws.n_draws, draws.coef.shape[1])
         posterior = {"beta": _dense(draws.coef).reshape(shape), "intercept": draws.intercept}
         posterior.update(draws.hyperparameters())
-        return arviz.from_dict(
-            posterior=posterior, coords={"variable": self._names()}, dims={"beta": ["variable"]}
-        )
+        coords, dims = {"variable": self._names()}, {"beta": ["variable"]}
+        if draws.groups is not None:
+            posterior["included"] = _dense(draws.groups).reshape(*shape[:2], -1)
+            coords["group"], dims["included"] = self._unit_names(), ["group"]
+        return arviz.from_dict(posterior=posterior, coords=coords, dims=dims)
 
     def _make_design(self, X: Any, y: Any, sample_weight: Any) -> _core.Quadratic:
         design = make_design(X, y, sample_weight, self.fit_intercept, thread_count())
@@ -207,6 +210,9 @@ class PosteriorRegressor(SelectingRegressor):
     def _names(self) -> list[str]:
         names = getattr(self, "feature_names_in_", None)
         return [column_name(j, names) for j in range(self.n_features_in_)]
+
+    def _unit_names(self) -> list[str]:
+        return self._names()
 
     def _check_rows(self, X: Any) -> Any:
         check_is_fitted(self)

@@ -5,6 +5,8 @@ that may go either way has prior mass
 
 .. math:: m_s(k) = B(1 + k, b + F - k) / B(1, b)
 
+(under heredity F is the number that may be in beside the others of the model, and b another number)
+
 so that what was found under s becomes what another s' would have found if models weigh
 :math:`m_{s'}(k) / m_s(k)` times as much. Where the prior of sigma_beta^2, InvGamma(1, v / s), knows
 the expected size too, a draw weighs :math:`s / s' \exp((v / s - v / s') / \sigma_\beta^2)` times
@@ -21,6 +23,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import betaln
 
+from ellzero.posterior._unit_prior import count_candidates, theta_rate
+from ellzero.regression._parents import Parents
+
 __all__ = ["BySize", "Sensitivity", "SizePrior", "by_size", "measure_sensitivity"]
 
 _Floats = NDArray[np.float64]
@@ -31,26 +36,48 @@ class SizePrior(NamedTuple):
     """What the prior makes of the expected size."""
 
     expected_size: float
-    n_columns: int
-    n_free: int  # that may go either way
-    n_always: int  # in every model
+    n_units: int  # columns, or groups
+    free: NDArray[np.int64]  # those that may go either way
+    always: NDArray[np.int64]  # those in every model
     rate: float | None  # of the prior of sigma_beta^2, if that knows the expected size
+    parents: Parents | None = None
+    strong: bool = True
+    what: str = "variables"
 
-    def log_masses(self, expected_size: float) -> _Floats:
-        """Return log m(k) for every number of free variables, up to a constant."""
-        k, b = np.arange(self.n_free + 1), self.n_columns / expected_size - 1
-        return np.asarray(betaln(1 + k, b + self.n_free - k) - betaln(1, b), dtype=np.float64)
+    def log_masses(
+        self, expected_size: float, k: NDArray[np.int64], m: NDArray[np.int64]
+    ) -> _Floats:
+        """Return log m(k) for k free units in, of m that may be."""
+        b = theta_rate(expected_size, self.n_units, self.parents, self.strong)
+        return np.asarray(betaln(1 + k, b + m - k) - betaln(1, b), dtype=np.float64)
 
     def log_ratios(
-        self, expected_size: float, k: NDArray[np.int64], sigma_beta: _Floats | None
+        self,
+        expected_size: float,
+        k: NDArray[np.int64],
+        m: NDArray[np.int64],
+        sigma_beta: _Floats | None,
     ) -> _Floats:
-        """Return the log of how many times as much models of k free variables would weigh."""
-        ratios = self.log_masses(expected_size) - self.log_masses(self.expected_size)
-        out: _Floats = ratios[k]
+        """Return the log of how many times as much models of k free units would weigh."""
+        now = self.log_masses(self.expected_size, k, m)
+        out = self.log_masses(expected_size, k, m) - now
         if self.rate is not None and sigma_beta is not None:
             share = self.expected_size / expected_size
             out = out + np.log(share) + (1 - share) * self.rate / sigma_beta**2
-        return out
+        return np.asarray(out)
+
+    def counts_of(self, inside: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return k and m of every row of a sparse matrix."""
+        k = np.clip(np.diff(inside.indptr) - self.always.size, 0, self.free.size)
+        by_unit = inside.tocsc()
+
+        def contains(unit: int) -> NDArray[np.bool_]:
+            rows = np.zeros(inside.shape[0], dtype=bool)
+            rows[by_unit.indices[by_unit.indptr[unit] : by_unit.indptr[unit + 1]]] = True
+            return rows
+
+        m = count_candidates(contains, k.size, self.free, self.parents, self.strong)
+        return k, m
 
 
 @dataclass(frozen=True)
@@ -76,6 +103,8 @@ class Sensitivity:
     ess : float
         How many draws the weighted draws are worth, the lesser of the two; infinite where all
         models were visited.
+    what : str
+        What is counted: "variables", or "groups".
     """
 
     expected_size: float
@@ -85,6 +114,7 @@ class Sensitivity:
     move: float
     variable: str
     ess: float
+    what: str = "variables"
 
     @property
     def reliable(self) -> bool:
@@ -94,7 +124,7 @@ class Sensitivity:
     def __str__(self) -> str:
         """Say it in a sentence."""
         half, twice = self.expected
-        had = f"Had {half:g} or {twice:.4g} variables been expected instead of "
+        had = f"Had {half:g} or {twice:.4g} {self.what} been expected instead of "
         had += f"{self.expected_size:g}: "
         if not self.reliable:
             return (
@@ -109,58 +139,74 @@ class Sensitivity:
 
 
 class BySize(NamedTuple):
-    """The posterior of the number of free variables, and of each being in at that number."""
+    """The posterior of how many free units are in and may be, and of each being in then."""
 
-    mass: _Floats  # of shape (n_free + 1,)
-    inclusion: _Floats  # of shape (n_free + 1, p)
+    k: NDArray[np.int64]
+    m: NDArray[np.int64]
+    mass: _Floats  # one for each pair of these
+    inclusion: _Floats  # a row for each pair, by unit
 
 
-def by_size(masses: _Floats, free: NDArray[np.int64], n_columns: int) -> BySize:
-    """Add up masses of models; bit b of a model's place says whether column free[b] is in."""
+def by_size(masses: _Floats, prior: SizePrior) -> BySize:
+    """Add up masses of models; bit b of a model's place says whether unit free[b] is in."""
+    free = prior.free
     codes = np.arange(masses.size)
-    sizes = np.zeros(masses.size, dtype=np.int64)
+    k = np.zeros(masses.size, dtype=np.int64)
     for bit in range(free.size):
-        sizes += codes >> bit & 1
-    inclusion = np.zeros((free.size + 1, n_columns))
-    for bit, column in enumerate(free):
+        k += codes >> bit & 1
+    place = {int(unit): bit for bit, unit in enumerate(free)}
+    always = set(prior.always.tolist())
+
+    def contains(unit: int) -> NDArray[np.bool_]:
+        if unit in place:
+            return np.asarray(codes >> place[unit] & 1, dtype=bool)
+        return np.full(masses.size, unit in always)
+
+    m = count_candidates(contains, masses.size, free, prior.parents, prior.strong)
+    pairs, kind = np.unique(k * (free.size + 1) + m, return_inverse=True)
+    inclusion = np.zeros((pairs.size, prior.n_units))
+    for bit, unit in enumerate(free):
         inside = np.where(codes >> bit & 1, masses, 0.0)
-        inclusion[:, column] = np.bincount(sizes, inside, free.size + 1)
-    mass: _Floats = np.zeros(free.size + 1)
-    np.add.at(mass, sizes, masses)
-    return BySize(mass, inclusion)
+        inclusion[:, unit] = np.bincount(kind, inside, pairs.size)
+    mass: _Floats = np.zeros(pairs.size)
+    np.add.at(mass, kind, masses)
+    return BySize(pairs // (free.size + 1), pairs % (free.size + 1), mass, inclusion)
 
 
 def measure_sensitivity(
     prior: SizePrior,
     inclusion: _Floats,
     names: list[str],
-    coef: Any,
+    inside: Any,
     sigma_beta: _Floats | None,
     exact: BySize | None,
 ) -> Sensitivity:
     """Weigh models, or where they were not all visited draws, by what other priors make of them.
 
-    ``inclusion`` are the probabilities as they are, ``coef`` and ``sigma_beta`` the draws.
+    ``inclusion`` are the probabilities as they are; ``inside``, a sparse matrix whose entries are
+    the units in each draw, and ``sigma_beta`` the draws.
     """
-    s, p = prior.expected_size, prior.n_columns
+    s, p = prior.expected_size, prior.n_units
     expected = (s / 2, min(2 * s, (s + p) / 2))
     found, ess = [], np.inf
+    k, m = (exact.k, exact.m) if exact is not None else prior.counts_of(inside)
     for other in expected:
         if exact is not None:
-            ratios = prior.log_ratios(other, np.arange(prior.n_free + 1), None)
+            ratios = prior.log_ratios(other, k, m, None)
             weights = np.exp(ratios - ratios.max())
             free = weights @ exact.inclusion / (weights @ exact.mass)
             found.append(np.where(exact.inclusion.any(axis=0), free, inclusion))
             continue
-        k = np.clip(np.diff(coef.indptr) - prior.n_always, 0, prior.n_free)
         spread = None if sigma_beta is None else sigma_beta.ravel()
-        ratios = prior.log_ratios(other, k, spread)
+        ratios = prior.log_ratios(other, k, m, spread)
         weights = np.exp(ratios - ratios.max())
         weights /= weights.sum()
         ess = min(ess, float(1 / (weights @ weights)))
-        inside = sparse.csr_array((np.ones(coef.nnz), coef.indices, coef.indptr), shape=coef.shape)
+        ones = sparse.csr_array(
+            (np.ones(inside.nnz), inside.indices, inside.indptr), shape=inside.shape
+        )
         # What the weights change, to the averages of conditional probabilities
-        change = inside.T @ (weights - 1 / weights.size)
+        change = ones.T @ (weights - 1 / weights.size)
         found.append(np.clip(inclusion + change, 0, 1))
     moves = np.maximum(*(np.abs(each - inclusion) for each in found))
     widest = int(np.argmax(moves))
@@ -172,4 +218,5 @@ def measure_sensitivity(
         move=float(moves[widest]),
         variable=names[widest],
         ess=ess,
+        what=prior.what,
     )

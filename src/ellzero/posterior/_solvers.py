@@ -14,11 +14,13 @@ _AUTO_ENUMERATED = {False: 14, True: 9}
 _MOST_FORCED = 20
 
 
-def choose_solver(solver: str, slab: str, learns: bool, n_free: int, n_always: int) -> str:
+def choose_solver(
+    solver: str, slab: str, learns: bool, n_free: int, n_always: int, what: str = "columns"
+) -> str:
     """Return the solver that "auto" means, or the one asked for if it can do it.
 
     ``learns`` says whether a variance of the Gaussian slab's model is learned, ``n_free`` how many
-    columns may go either way and ``n_always`` how many are always in.
+    columns, or groups, may go either way and ``n_always`` how many columns are always in.
     """
     possible = slab != "laplace" and n_free <= _MOST_ENUMERATED[learns]
     if solver == "auto":
@@ -29,7 +31,7 @@ def choose_solver(solver: str, slab: str, learns: bool, n_free: int, n_always: i
     if solver == "enumerate" and not possible:
         learned = " with a variance learned" if learns else ""
         raise ValueError(
-            f'solver="enumerate" takes at most {_MOST_ENUMERATED[learns]} columns{learned}, '
+            f'solver="enumerate" takes at most {_MOST_ENUMERATED[learns]} {what}{learned}, '
             f"but {n_free} may go either way."
         )
     return solver

@@ -17,14 +17,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ellzero import _core
-from ellzero._columns import column_name, resolve_columns
-from ellzero._engine import thread_count
+from ellzero._columns import resolve_columns
 from ellzero._progress import draw_printer
 from ellzero._sklearn import Interval, StrOptions, check_fit_input, unchanged_on_error
 from ellzero._warnings import DependentColumnWarning, MixingWarning
-from ellzero.posterior._credible_sets import CredibleSet, correlate, find_credible_sets
+from ellzero.posterior._credible_sets import CredibleSet, find_credible_sets
 from ellzero.posterior._diagnostics import diagnose, mixing_problem
 from ellzero.posterior._draws import collect_draws
+from ellzero.posterior._group_table import tabulate_groups
 from ellzero.posterior._jointness import (
     Pairs,
     pairs_from_draws,
@@ -37,10 +37,9 @@ from ellzero.posterior._prior import (
     check_ratio,
     check_sigma,
     expected_size_of,
-    log_evidence_constant,
-    make_prior,
     resolve_theta,
 )
+from ellzero.posterior._problems import ColumnProblem, make_problem
 from ellzero.posterior._results import PosteriorRegressor
 from ellzero.posterior._sensitivity import (
     BySize,
@@ -50,7 +49,9 @@ from ellzero.posterior._sensitivity import (
     measure_sensitivity,
 )
 from ellzero.posterior._solvers import choose_solver, deal_to_chains
-from ellzero.posterior._starts import Starts, make_starts
+from ellzero.posterior._starts import Starts
+from ellzero.posterior._unit_prior import multiply_odds, resolve_unit_theta, units_of
+from ellzero.regression._units import UNIT_CONSTRAINTS, Units
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +60,17 @@ __all__ = ["SpikeSlabRegressor"]
 
 _SLABS = {"gaussian", "laplace", "zellner", "boom"}
 _SCALE_PRIORS = {"selection", "prediction", "zellner-siow"}
+_UNIT_PARAMETERS = ("feature_groups", "heredity", "parents", "penalty_factor")
+# What is made when it is asked for.
+_MADE = (
+    "diagnostics_",
+    "models_",
+    "credible_sets_",
+    "sensitivity_",
+    "log_evidence_",
+    "groups_",
+    "group_probabilities_",
+)
 
 
 class SpikeSlabRegressor(PosteriorRegressor):
@@ -218,6 +230,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
         "n_warmup": [Interval(Integral, 0, None, closed="left")],
         "thin": [Interval(Integral, 1, None, closed="left")],
         "always_include": ["array-like", str, set, None],
+        **{name: UNIT_CONSTRAINTS[name] for name in _UNIT_PARAMETERS},
         "fit_intercept": ["boolean"],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
@@ -240,6 +253,10 @@ class SpikeSlabRegressor(PosteriorRegressor):
         n_warmup: int = 500,
         thin: int = 1,
         always_include: Any = None,
+        feature_groups: Any = None,
+        heredity: str | None = None,
+        parents: Any = None,
+        penalty_factor: Any = None,
         fit_intercept: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -258,6 +275,10 @@ class SpikeSlabRegressor(PosteriorRegressor):
         self.n_warmup = n_warmup
         self.thin = thin
         self.always_include = always_include
+        self.feature_groups = feature_groups
+        self.heredity = heredity
+        self.parents = parents
+        self.penalty_factor = penalty_factor
         self.fit_intercept = fit_intercept
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -296,51 +317,69 @@ class SpikeSlabRegressor(PosteriorRegressor):
         self, X: Any, y: NDArray[np.float64], sample_weight: NDArray[np.float64] | None
     ) -> None:
         names = getattr(self, "feature_names_in_", None)
-        settings = self._settings(X.shape[1], names)
+        units = units_of(self, X.shape[1], names)
+        settings = self._settings(X.shape[1], names, units)
         if self.n_jobs == 0:
             raise ValueError("n_jobs must not be 0.")
-        forced = resolve_columns("always_include", self.always_include, X.shape[1], names)
-        design = self._make_design(X, y, sample_weight)
-        prior = make_prior(design, settings, forced, fit_intercept=self.fit_intercept, names=names)
-        log_odds = np.where(design.inverse_scale > 0, prior.log_odds, -np.inf)
-        always, free = np.flatnonzero(log_odds == np.inf), np.flatnonzero(np.isfinite(log_odds))
-        learns = self.slab == "gaussian" and (prior.noise.learned or prior.slab_variance.learned)
-        self.solver_ = choose_solver(self.solver, self.slab, learns, free.size, always.size)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        made = ("diagnostics_", "models_", "credible_sets_", "sensitivity_", "log_evidence_")
-        for name in made:
-            self.__dict__.pop(name, None)  # of an earlier fit
-        starts = make_starts(design, prior, always, self.n_chains, thread_count())
-        if self.solver_ == "enumerate":
-            chains, masses = self._enumerate(design, prior, starts, seed)
-            theta = None if settings.theta is None else settings.theta[free]
-            self.log_evidence_ += log_evidence_constant(prior, theta, free.size)
+        if units is None:
+            forced = resolve_columns("always_include", self.always_include, X.shape[1], names)
         else:
-            chains = self._sample(design, prior, starts, seed)
-        self._store(design, chains, prior, starts, np.random.default_rng(seed))
-        self._correlations = correlate(design, self.inclusion_probabilities_)
-        always = always[self.inclusion_probabilities_[always] > 0]
+            forced = units.forced_units
+        design = self._make_design(X, y, sample_weight)
+        problem = make_problem(
+            design, settings, units, forced, fit_intercept=self.fit_intercept, names=names
+        )
+        prior, free, always = problem.prior, problem.free, problem.always
+        learns = self.slab == "gaussian" and (prior.noise.learned or prior.slab_variance.learned)
+        what = "columns" if units is None else "groups"
+        self.solver_ = choose_solver(self.solver, self.slab, learns, free.size, problem.width, what)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        for name in _MADE:
+            self.__dict__.pop(name, None)  # of an earlier fit
+        starts = problem.starts(self.n_chains)
+        if self.solver_ == "enumerate":
+            found = problem.enumerate(
+                starts.reference,
+                draws=self.n_chains * self.n_draws,
+                seed=seed,
+                threads=effective_n_jobs(self.n_jobs),
+            )
+            chains = deal_to_chains(found.draws, self.n_chains, np.random.default_rng(seed))
+            constant = problem.log_evidence_constant(settings.theta)
+            self.log_evidence_ = found.log_evidence + constant
+        else:
+            chains = self._sample(problem, starts, seed)
+        self._store(problem, chains, starts, np.random.default_rng(seed))
+        self._correlations = problem.correlate(self._unit_probabilities)
+        always = always[self._unit_probabilities[always] > 0]
         self._models: Models | None = None
         self._pairs: Pairs | None = None
         self._by_size: BySize | None = None
-        if self.solver_ == "enumerate":
-            self._models = models_from_masses(masses, free, always)
-            self._pairs = pairs_from_masses(masses, free, always, X.shape[1])
         self._size_prior: SizePrior | None = None
+        if self.solver_ == "enumerate":
+            self._models = models_from_masses(found.masses, free, always)
+            self._pairs = pairs_from_masses(found.masses, free, always, len(problem.names))
         if settings.theta is None:
             # The scale hangs on the expected size too: then only draws know of both
             shared = self.scale_prior == "prediction"
             rate = prior.slab_variance.rate if shared else None
             self._size_prior = SizePrior(
-                settings.expected_size, design.columns, free.size, always.size, rate
+                settings.expected_size, len(problem.names), free, always, rate
             )
+            if units is not None:
+                self._size_prior = self._size_prior._replace(
+                    parents=units.parents, strong=units.strong, what="groups"
+                )
             if self.solver_ == "enumerate" and not shared:
-                self._by_size = by_size(masses, free, design.columns)
+                self._by_size = by_size(found.masses, self._size_prior)
         self._check_cut(settings)
-        self._warn(forced, names)
+        self._warn(forced)
 
-    def _settings(self, n_columns: int, names: Any) -> PriorSettings:
-        size = expected_size_of(self.expected_size, n_columns, self.scale_prior)
+    def _settings(self, n_columns: int, names: Any, units: Units | None) -> PriorSettings:
+        if units is None:
+            size = expected_size_of(self.expected_size, n_columns, self.scale_prior)
+        else:
+            size = expected_size_of(self.expected_size, units.count, self.scale_prior, "groups")
         sigma_beta, sigma_e = (check_sigma(n, getattr(self, n)) for n in ("sigma_beta", "sigma_e"))
         if sigma_beta is not None and self.slab in ("zellner", "boom"):
             raise ValueError(f"sigma_beta is not part of slab={self.slab!r}; leave it out.")
@@ -354,39 +393,24 @@ class SpikeSlabRegressor(PosteriorRegressor):
             raise ValueError(f'g is for slab="zellner" only; got slab={self.slab!r}.')
         if self.g is not None and not 1e-9 < float(self.g) < 1e15:
             raise ValueError(f"g must be between 1e-9 and 1e15; got {self.g!r}.")
-        theta = resolve_theta(self.theta, n_columns, names, size / n_columns)
+        if units is None:
+            theta = resolve_theta(self.theta, n_columns, names, size / n_columns)
+        else:
+            theta = resolve_unit_theta(self.theta, units, names, size / units.count)
+            if theta is not None and units.price is not None:
+                theta = multiply_odds(theta, units.price)
         g = None if self.g is None else float(self.g)
         return PriorSettings(theta, sigma_beta, sigma_e, size, self.slab, g, self.scale_prior)
 
-    def _enumerate(
-        self, design: _core.Quadratic, prior: _core.SpikeSlabPrior, starts: Starts, seed: int
-    ) -> tuple[list[dict[str, Any]], NDArray[np.float64]]:
-        found = _core.enumerate_spike_slab(
-            design,
-            prior,
-            starts.reference,
-            draws=self.n_chains * self.n_draws,
-            seed=seed,
-            threads=effective_n_jobs(self.n_jobs),
-        )
-        self.log_evidence_ = found.log_evidence
-        rng = np.random.default_rng(seed)
-        return deal_to_chains(found.draws, self.n_chains, rng), found.masses
-
-    def _sample(
-        self, design: _core.Quadratic, prior: _core.SpikeSlabPrior, starts: Starts, seed: int
-    ) -> list[dict[str, Any]]:
+    def _sample(self, problem: ColumnProblem, starts: Starts, seed: int) -> list[dict[str, Any]]:
         workers = min(effective_n_jobs(self.n_jobs), self.n_chains)
         iterations = self.n_warmup + self.n_draws * self.thin
         total = iterations * -(-self.n_chains // workers)
         schedule = _core.Schedule()
         schedule.warmup, schedule.draws, schedule.thin = self.n_warmup, self.n_draws, self.thin
         schedule.tempered = self.solver_ == "tempered"
-        return _core.sample_spike_slab(
-            design,
-            prior,
-            starts.supports,
-            starts.reference,
+        return problem.sample(
+            starts,
             seed=seed,
             schedule=schedule,
             threads=workers,
@@ -395,23 +419,26 @@ class SpikeSlabRegressor(PosteriorRegressor):
 
     def _store(
         self,
-        design: _core.Quadratic,
+        problem: ColumnProblem,
         chains: list[dict[str, Any]],
-        prior: _core.SpikeSlabPrior,
         starts: Starts,
         rng: np.random.Generator,
     ) -> None:
+        design, prior, home = problem.design, problem.prior, problem.home
         exact = self.solver_ == "enumerate"
         count = 1 if exact else self.n_chains * self.n_draws
         inclusion, mean, square = (
             sum(chain[name] for chain in chains) / count for name in ("inclusion", "mean", "square")
         )
-        self.inclusion_probabilities_ = np.clip(inclusion, 0, 1)
+        self._unit_probabilities = np.clip(inclusion, 0, 1)
+        self.inclusion_probabilities_ = self._unit_probabilities
+        if home is not None:
+            self.inclusion_probabilities_ = self._unit_probabilities[home]
         self.coef_ = mean * design.inverse_scale
         sd = np.sqrt(np.maximum(square - (mean - np.array(starts.reference)) ** 2, 0))
         heavy = self.slab in ("zellner", "boom") and prior.noise.learned
         if heavy and prior.noise.shape + prior.degrees / 2 <= 1:
-            sd[inclusion > 0] = np.inf
+            sd[self.inclusion_probabilities_ > 0] = np.inf
         self.coef_sd_ = sd * design.inverse_scale
         self.intercept_ = design.mean_y - float(design.mean @ self.coef_)
         self.support_ = np.flatnonzero(self.inclusion_probabilities_ > 0.5)
@@ -421,10 +448,15 @@ class SpikeSlabRegressor(PosteriorRegressor):
             has_slab_variance=self.slab in ("gaussian", "laplace"),
             fit_intercept=self.fit_intercept,
             rng=rng,
+            home=home,
         )
+        self._home, self._group_names = home, None if home is None else problem.names
+        if home is not None:
+            likely = np.flatnonzero(self._unit_probabilities > 0.5)
+            self.groups_ = [problem.names[unit] for unit in likely]
         self._conditional: NDArray[np.float32] | None = None
         if not exact:
-            shape = (self.n_chains, self.n_draws, design.columns)
+            shape = (self.n_chains, self.n_draws, len(problem.names))
             self._conditional = np.empty(shape, dtype=np.float32)
             for own, chain in zip(self._conditional, chains, strict=True):
                 own[:] = chain.pop("conditional")  # a large one is not held twice for long
@@ -450,14 +482,14 @@ class SpikeSlabRegressor(PosteriorRegressor):
             "a factor of 1e5 at most."
         )
 
-    def _warn(self, forced: NDArray[np.int64], names: Any) -> None:
-        left_out = forced[self.inclusion_probabilities_[forced] == 0]
+    def _warn(self, forced: NDArray[np.int64]) -> None:
+        left_out = forced[self._unit_probabilities[forced] == 0]
         if left_out.size:
-            column = column_name(left_out[0], names)
+            column = self._unit_names()[left_out[0]]
             warnings.warn(DependentColumnWarning("always_include", column), stacklevel=4)
         if self._conditional is None:
             return
-        problem = mixing_problem(self._conditional, self.draws_.size, self._names())
+        problem = mixing_problem(self._conditional, self.draws_.size, self._unit_names())
         if problem:
             warnings.warn(MixingWarning("SpikeSlabRegressor", problem), stacklevel=4)
 
@@ -466,10 +498,11 @@ class SpikeSlabRegressor(PosteriorRegressor):
         """The models met, with their posterior mass, best first."""
         import pandas as pd
 
-        models, names = self._model_table(), self._names()
+        models, names = self._model_table(), self._unit_names()
+        what = "variables" if self._group_names is None else "groups"
         return pd.DataFrame(
             {
-                "variables": [tuple(names[j] for j in support) for support in models.supports],
+                what: [tuple(names[j] for j in support) for support in models.supports],
                 "size": [support.size for support in models.supports],
                 "mass": models.mass,
             }
@@ -478,13 +511,13 @@ class SpikeSlabRegressor(PosteriorRegressor):
     @cached_property
     def credible_sets_(self) -> list[CredibleSet]:
         """Sets of variables of which, with probability .95, at least one is in the model."""
-        models, names = self._model_table(), self._names()
+        models, names = self._model_table(), self._unit_names()
         n_draws = float(self.draws_.intercept.size)
         if self._conditional is None and models.mass.sum() > 1 - 1e-3:
             n_draws = np.inf  # the masses are exact
         else:
-            models = models_from_draws(self.draws_.coef)
-        inclusion = self.inclusion_probabilities_
+            models = models_from_draws(self._inside())
+        inclusion = self._unit_probabilities
         return [
             CredibleSet(
                 found.columns,
@@ -504,7 +537,9 @@ class SpikeSlabRegressor(PosteriorRegressor):
         draws = self.draws_
         series: list[tuple[str, Any]] = []
         if self._conditional is not None:
-            series = [(name, self._conditional[:, :, j]) for j, name in enumerate(self._names())]
+            series = [
+                (name, self._conditional[:, :, j]) for j, name in enumerate(self._unit_names())
+            ]
         return diagnose([*series, *draws.hyperparameters().items()])
 
     @cached_property
@@ -515,17 +550,35 @@ class SpikeSlabRegressor(PosteriorRegressor):
             return None
         return measure_sensitivity(
             self._size_prior,
-            self.inclusion_probabilities_,
-            self._names(),
-            self.draws_.coef,
+            self._unit_probabilities,
+            self._unit_names(),
+            self._inside(),
             self.draws_.sigma_beta,
             self._by_size,
         )
 
+    @cached_property
+    def group_probabilities_(self) -> pd.Series:
+        """Posterior probability of each group, by name."""
+        import pandas as pd
+
+        check_is_fitted(self, "draws_")
+        if self._group_names is None:
+            raise AttributeError("group_probabilities_ is there with groups, or rules for columns.")
+        index = pd.Index(self._group_names, name="group", dtype=object)
+        return pd.Series(self._unit_probabilities, index=index, name="inclusion")
+
+    def _unit_names(self) -> list[str]:
+        return self._names() if self._group_names is None else self._group_names
+
+    def _inside(self) -> Any:
+        """Return a sparse matrix whose entries are the variables, or groups, in each draw."""
+        return self.draws_.coef if self.draws_.groups is None else self.draws_.groups
+
     def _model_table(self) -> Models:
         check_is_fitted(self, "draws_")
         if self._models is None:
-            self._models = models_from_draws(self.draws_.coef)
+            self._models = models_from_draws(self._inside())
         return self._models
 
     def summary(self) -> pd.DataFrame:
@@ -539,7 +592,9 @@ class SpikeSlabRegressor(PosteriorRegressor):
             95% interval of its coefficient, in units of y per unit of the variable, zeros of models
             without it included. ``if_included``: the mean over models that have it.
             ``attrs["solver"]`` says how it was computed; ``attrs["sensitivity"]``, where theta is
-            learned, how far it moves under half and twice the expected size.
+            learned, how far it moves under half and twice the expected size. With groups, or rules
+            for columns, it is indexed by group and variable: ``inclusion`` is in the row of the
+            group, and the rest in those of its columns beneath.
 
         Examples
         --------
@@ -550,14 +605,27 @@ class SpikeSlabRegressor(PosteriorRegressor):
         >>> print(model.summary().head(3).index.tolist())
         ['bmi', 'ltg', 'map']
         """
+        check_is_fitted(self)
+        table = self._variable_table()
+        if self._home is not None:
+            names, probabilities = self._unit_names(), self._unit_probabilities
+            table = tabulate_groups(table, self._home, names, probabilities)
+        else:
+            table = table.sort_values("inclusion", ascending=False, kind="stable")
+        table.attrs["solver"] = self.solver_
+        if self.sensitivity_ is not None:
+            table.attrs["sensitivity"] = str(self.sensitivity_)
+        return table
+
+    def _variable_table(self) -> pd.DataFrame:
+        """Return a row for each column, in their order."""
         import pandas as pd
 
-        check_is_fitted(self)
         interval = self.credible_interval()
         inclusion = self.inclusion_probabilities_
         with np.errstate(invalid="ignore", divide="ignore"):
             if_included = np.where(inclusion > 0, self.coef_ / inclusion, 0.0)
-        table = pd.DataFrame(
+        return pd.DataFrame(
             {
                 "inclusion": inclusion,
                 "coefficient": self.coef_,
@@ -568,10 +636,6 @@ class SpikeSlabRegressor(PosteriorRegressor):
             },
             index=interval.index,
         )
-        table.attrs["solver"] = self.solver_
-        if self.sensitivity_ is not None:
-            table.attrs["sensitivity"] = str(self.sensitivity_)
-        return table.sort_values("inclusion", ascending=False, kind="stable")
 
     def jointness(
         self, *, min_inclusion: float = 0.05, max_variables: int | None = 20
@@ -620,13 +684,13 @@ class SpikeSlabRegressor(PosteriorRegressor):
             raise ValueError(f"min_inclusion must be between 0 and 1; got {min_inclusion!r}.")
         if max_variables is not None:
             _check_count("max_variables", max_variables)
-        inclusion, names = self.inclusion_probabilities_, self._names()
+        inclusion, names = self._unit_probabilities, self._unit_names()
         columns = np.argsort(-inclusion, kind="stable")
         columns = columns[inclusion[columns] >= min_inclusion][:max_variables]
         if self._pairs is not None:
             pairs, n_draws = self._pairs.of(columns), math.inf
         else:
-            pairs = pairs_from_draws(self.draws_.coef, columns)
+            pairs = pairs_from_draws(self._inside(), columns)
             n_draws = float(self.draws_.intercept.size)
         return tabulate_pairs(pairs, [names[j] for j in columns], n_draws)
 
@@ -647,11 +711,15 @@ class SpikeSlabRegressor(PosteriorRegressor):
         matplotlib.axes.Axes
             The picture.
         """
+        import pandas as pd
+
         from ellzero.plotting import draw_jointness
 
         _check_count("max_variables", max_variables)
         pairs = self.jointness(min_inclusion=0.0, max_variables=max_variables)
-        return draw_jointness(pairs, self.summary()["inclusion"].head(int(max_variables)))
+        inclusion = pd.Series(self._unit_probabilities, index=self._unit_names())
+        inclusion = inclusion.sort_values(ascending=False, kind="stable")
+        return draw_jointness(pairs, inclusion.head(int(max_variables)))
 
     def plot(self, *, max_variables: int = 20) -> Any:
         """Draw inclusion probabilities, and coefficients with their 95% intervals.
@@ -669,7 +737,9 @@ class SpikeSlabRegressor(PosteriorRegressor):
         from ellzero.plotting import draw_inclusion
 
         _check_count("max_variables", max_variables)
-        return draw_inclusion(self.summary().head(int(max_variables)))
+        check_is_fitted(self)
+        table = self._variable_table().sort_values("inclusion", ascending=False, kind="stable")
+        return draw_inclusion(table.head(int(max_variables)))
 
 
 def _check_count(name: str, value: Any) -> None:

@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 from ellzero import _core
 from ellzero._engine import make_engine
 from ellzero.posterior._prior import gaussian_twin
+from ellzero.regression._group_search import GroupSearch
+from ellzero.regression._units import Units
 
-__all__ = ["Starts", "make_starts", "make_supports"]
+__all__ = ["Starts", "make_group_starts", "make_starts", "make_supports"]
 
 _MOST = 40
+_MOST_GROUPS = 15
 
 
 def make_supports(
@@ -59,5 +62,28 @@ def make_starts(
     if n_chains > 1:
         size = int(np.clip(len(climbed) - forced.size, 1, _MOST))
         starts.append(make_supports(design, ridge, forced, size, threads)[-1])
+        starts.append([])
+    return Starts([starts[i % len(starts)] for i in range(n_chains)], reference.tolist())
+
+
+def make_group_starts(
+    design: _core.Quadratic,
+    posterior: _core.GroupPosterior,
+    prior: _core.SpikeSlabPrior,
+    units: Units,
+    n_chains: int,
+    threads: int,
+) -> Starts:
+    """Return one set of groups per chain, and the coefficients that a greedy search finds."""
+    climbed = posterior.climb([], threads)
+    reference = np.zeros(design.columns)
+    reference[climbed.columns] = climbed.beta
+    starts: list[list[int]] = [climbed.units.tolist()]
+    if n_chains > 1:
+        ridge = prior.noise.value / prior.slab_variance.value
+        search = GroupSearch(design, units, ridge, threads)
+        size = int(np.clip(climbed.units.size - search.least, 1, _MOST_GROUPS))
+        search.grow(search.least + size)
+        starts.append(search.models()[-1].units.tolist())
         starts.append([])
     return Starts([starts[i % len(starts)] for i in range(n_chains)], reference.tolist())

@@ -1,0 +1,199 @@
+"""What a spike-and-slab posterior is computed of: single columns, or groups of them under rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero import _core
+from ellzero._columns import column_name
+from ellzero._engine import CACHE_BYTES, thread_count
+from ellzero.posterior._credible_sets import Correlations, correlate
+from ellzero.posterior._prior import (
+    PriorSettings,
+    log_evidence_constant,
+    log_likelihood_constant,
+    make_prior,
+)
+from ellzero.posterior._starts import Starts, make_group_starts, make_starts
+from ellzero.posterior._unit_prior import is_of_columns, refuse_orphans, theta_rate
+from ellzero.regression._units import Units
+
+__all__ = ["ColumnProblem", "GroupProblem", "make_problem"]
+
+_Floats = NDArray[np.float64]
+
+
+class ColumnProblem:
+    """A posterior over sets of columns.
+
+    Attributes
+    ----------
+    design : Quadratic
+        The data.
+    prior : SpikeSlabPrior
+        The core's prior; its log-odds are by unit.
+    names : list of str
+        Those of the units.
+    home : ndarray of int, or None
+        The unit of each column; None if there are no groups and no rules.
+    free, always : ndarray of int
+        Units that may go either way, and units that are in every model if they can be.
+    width : int
+        How many columns are in every model.
+    """
+
+    def __init__(
+        self,
+        design: _core.Quadratic,
+        prior: _core.SpikeSlabPrior,
+        names: list[str],
+        units: Units | None,
+    ) -> None:
+        self.design, self.prior, self.names, self.units = design, prior, names, units
+        self.home = None if units is None else units.home
+        log_odds = np.where(self._is_possible(), prior.log_odds, -np.inf)
+        self.always = np.flatnonzero(log_odds == np.inf)
+        self.free = np.flatnonzero(np.isfinite(log_odds))
+        self.width = self.always.size
+
+    def _is_possible(self) -> NDArray[np.bool_]:
+        return np.asarray(self.design.inverse_scale > 0)
+
+    def starts(self, n_chains: int) -> Starts:
+        """Return where chains start, and coefficients near which to take moments."""
+        return make_starts(self.design, self.prior, self.always, n_chains, thread_count())
+
+    def enumerate(
+        self, reference: list[float], *, draws: int, seed: int, threads: int
+    ) -> _core.EnumeratedPosterior:
+        """Visit all models, and draw from them."""
+        return _core.enumerate_spike_slab(
+            self.design, self.prior, reference, draws=draws, seed=seed, threads=threads
+        )
+
+    def log_evidence_constant(self, theta: _Floats | None) -> float:
+        """Return what the core leaves out of the log density of y."""
+        own = None if theta is None else theta[self.free]
+        return log_evidence_constant(self.prior, own, self.free.size)
+
+    def sample(
+        self, starts: Starts, *, seed: int, schedule: _core.Schedule, threads: int, progress: Any
+    ) -> list[dict[str, Any]]:
+        """Run a chain from every start."""
+        return _core.sample_spike_slab(
+            self.design,
+            self.prior,
+            starts.supports,
+            starts.reference,
+            seed=seed,
+            schedule=schedule,
+            threads=threads,
+            progress=progress,
+        )
+
+    def correlate(self, inclusion: _Floats) -> Correlations:
+        """Correlate the units that are likely enough to be in a credible set."""
+        return correlate(self.design, inclusion)
+
+
+class GroupProblem(ColumnProblem):
+    """A posterior over sets of groups, or of columns under heredity; attributes as above."""
+
+    def __init__(self, design: _core.Quadratic, prior: _core.SpikeSlabPrior, units: Units) -> None:
+        parents = units.parents
+        self._posterior = _core.GroupPosterior(
+            design,
+            [group.tolist() for group in units.columns],
+            True,
+            prior,
+            [] if parents is None else [parents.of(unit).tolist() for unit in range(units.count)],
+            units.strong,
+            CACHE_BYTES,
+        )
+        super().__init__(design, prior, units.names, units)
+        self._own = units
+        self.width = int(self._posterior.widths[self.always].sum())
+
+    def _is_possible(self) -> NDArray[np.bool_]:
+        return np.asarray(self._posterior.widths > 0)
+
+    def starts(self, n_chains: int) -> Starts:
+        """Return where chains start, and coefficients near which to take moments."""
+        return make_group_starts(
+            self.design, self._posterior, self.prior, self._own, n_chains, thread_count()
+        )
+
+    def enumerate(
+        self, reference: list[float], *, draws: int, seed: int, threads: int
+    ) -> _core.EnumeratedPosterior:
+        """Visit all sets of groups, and draw from them."""
+        return self._posterior.enumerate(reference, draws=draws, seed=seed, threads=threads)
+
+    def log_evidence_constant(self, theta: _Floats | None) -> float:
+        """Return what the core leaves out of the log density of y."""
+        return log_likelihood_constant(self.prior)
+
+    def sample(
+        self, starts: Starts, *, seed: int, schedule: _core.Schedule, threads: int, progress: Any
+    ) -> list[dict[str, Any]]:
+        """Run a chain from every start."""
+        return self._posterior.sample(
+            starts.supports,
+            starts.reference,
+            seed=seed,
+            schedule=schedule,
+            threads=threads,
+            progress=progress,
+        )
+
+    def correlate(self, inclusion: _Floats) -> Correlations:
+        """Correlate the groups that are likely enough to be in a credible set.
+
+        By the root mean square of their canonical correlations, of which groups of one have one.
+        """
+        by_column = correlate(self.design, inclusion[self._own.home])
+        home = self._own.home[by_column.columns]
+        likely = np.unique(home)
+        roots = {}
+        for unit in likely:
+            own = np.flatnonzero(home == unit)
+            values, vectors = np.linalg.eigh(by_column.matrix[np.ix_(own, own)])
+            kept = values > 1e-9 * max(values.max(), 1e-300)
+            roots[unit] = own, vectors[:, kept] / np.sqrt(values[kept])
+        matrix = np.eye(likely.size)
+        for a, one in enumerate(likely):
+            for b, other in enumerate(likely[:a]):
+                (rows, left), (columns, right) = roots[one], roots[other]
+                canonical = left.T @ by_column.matrix[np.ix_(rows, columns)] @ right
+                share = np.sqrt(np.sum(canonical**2) / max(min(canonical.shape), 1))
+                matrix[a, b] = matrix[b, a] = share
+        return Correlations(likely, matrix)
+
+
+def make_problem(
+    design: _core.Quadratic,
+    settings: PriorSettings,
+    units: Units | None,
+    forced: NDArray[np.int64],
+    *,
+    fit_intercept: bool,
+    names: Any,
+) -> ColumnProblem:
+    """Put a prior on units, columns if these are None; ``forced`` are those always in."""
+    labels = [column_name(j, names) for j in range(design.columns)]
+    theta_b = None
+    if units is not None:
+        labels = units.names
+        if settings.theta is None:
+            size = settings.expected_size
+            theta_b = theta_rate(size, units.count, units.parents, units.strong)
+    prior = make_prior(
+        design, settings, forced, fit_intercept=fit_intercept, names=labels, theta_b=theta_b
+    )
+    if units is None or is_of_columns(units):
+        return ColumnProblem(design, prior, labels, units)
+    refuse_orphans(units, np.isposinf(prior.log_odds))
+    return GroupProblem(design, prior, units)
