@@ -41,8 +41,9 @@ class ColumnProblem:
         The unit of each column; None if there are no groups and no rules.
     free, always : ndarray of int
         Units that may go either way, and units that are in every model if they can be.
-    width : int
-        How many columns are in every model.
+    always_width, free_width : int
+        How many columns are in every model, and how many those groups have that may go either way;
+        0 without groups.
     """
 
     def __init__(
@@ -57,7 +58,7 @@ class ColumnProblem:
         log_odds = np.where(self._is_possible(), prior.log_odds, -np.inf)
         self.always = np.flatnonzero(log_odds == np.inf)
         self.free = np.flatnonzero(np.isfinite(log_odds))
-        self.width = self.always.size
+        self.always_width, self.free_width = self.always.size, 0
 
     def _is_possible(self) -> NDArray[np.bool_]:
         return np.asarray(self.design.inverse_scale > 0)
@@ -115,7 +116,8 @@ class GroupProblem(ColumnProblem):
         )
         super().__init__(design, prior, units.names, units)
         self._own = units
-        self.width = int(self._posterior.widths[self.always].sum())
+        self.always_width = int(self._posterior.widths[self.always].sum())
+        self.free_width = int(self._posterior.widths[self.free].sum())
 
     def _is_possible(self) -> NDArray[np.bool_]:
         return np.asarray(self._posterior.widths > 0)

@@ -12,19 +12,30 @@ __all__ = ["choose_solver", "deal_to_chains"]
 _MOST_ENUMERATED = {False: 22, True: 16}
 _AUTO_ENUMERATED = {False: 14, True: 9}
 _MOST_FORCED = 20
+# And groups that have together this many columns, by default: each takes its own part of a flip.
+_AUTO_WIDTH = 45
 
 
 def choose_solver(
-    solver: str, slab: str, learns: bool, n_free: int, n_always: int, what: str = "columns"
+    solver: str,
+    slab: str,
+    learns: bool,
+    n_free: int,
+    n_always: int,
+    *,
+    what: str = "columns",
+    width: int = 0,
 ) -> str:
     """Return the solver that "auto" means, or the one asked for if it can do it.
 
     ``learns`` says whether a variance of the Gaussian slab's model is learned, ``n_free`` how many
-    columns, or groups, may go either way and ``n_always`` how many columns are always in.
+    columns, or groups, may go either way and ``n_always`` how many columns are always in; ``width``
+    is how many columns the groups have.
     """
     possible = slab != "laplace" and n_free <= _MOST_ENUMERATED[learns]
     if solver == "auto":
         quick = n_free <= _AUTO_ENUMERATED[learns] and n_always <= _MOST_FORCED
+        quick = quick and width <= _AUTO_WIDTH
         return "enumerate" if possible and quick else "gibbs"
     if solver == "enumerate" and slab == "laplace":
         raise ValueError('solver="enumerate" needs a slab that integrates: not "laplace".')

@@ -5,33 +5,24 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from functools import cached_property
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.special import gammainc
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from ellzero import _core
 from ellzero._columns import resolve_columns
 from ellzero._progress import draw_printer
 from ellzero._sklearn import Interval, StrOptions, check_fit_input, unchanged_on_error
 from ellzero._warnings import DependentColumnWarning, MixingWarning
-from ellzero.posterior._credible_sets import CredibleSet, find_credible_sets
-from ellzero.posterior._diagnostics import diagnose, mixing_problem
+from ellzero.posterior._diagnostics import mixing_problem
 from ellzero.posterior._draws import collect_draws
-from ellzero.posterior._group_table import tabulate_groups
-from ellzero.posterior._jointness import (
-    Pairs,
-    pairs_from_draws,
-    pairs_from_masses,
-    tabulate_pairs,
-)
-from ellzero.posterior._models import Models, models_from_draws, models_from_masses
+from ellzero.posterior._jointness import pairs_from_masses
+from ellzero.posterior._models import models_from_masses
 from ellzero.posterior._prior import (
     PriorSettings,
     check_ratio,
@@ -40,40 +31,21 @@ from ellzero.posterior._prior import (
     resolve_theta,
 )
 from ellzero.posterior._problems import ColumnProblem, make_problem
-from ellzero.posterior._results import PosteriorRegressor
-from ellzero.posterior._sensitivity import (
-    BySize,
-    Sensitivity,
-    SizePrior,
-    by_size,
-    measure_sensitivity,
-)
+from ellzero.posterior._sensitivity import SizePrior, by_size
 from ellzero.posterior._solvers import choose_solver, deal_to_chains
+from ellzero.posterior._spike_slab_results import MADE_LATER, SpikeSlabResults
 from ellzero.posterior._starts import Starts
 from ellzero.posterior._unit_prior import multiply_odds, resolve_unit_theta, units_of
 from ellzero.regression._units import UNIT_CONSTRAINTS, Units
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["SpikeSlabRegressor"]
 
 _SLABS = {"gaussian", "laplace", "zellner", "boom"}
 _SCALE_PRIORS = {"selection", "prediction", "zellner-siow"}
 _UNIT_PARAMETERS = ("feature_groups", "heredity", "parents", "penalty_factor")
-# What is made when it is asked for.
-_MADE = (
-    "diagnostics_",
-    "models_",
-    "credible_sets_",
-    "sensitivity_",
-    "log_evidence_",
-    "groups_",
-    "group_probabilities_",
-)
 
 
-class SpikeSlabRegressor(PosteriorRegressor):
+class SpikeSlabRegressor(SpikeSlabResults):
     r"""Linear regression under a spike-and-slab prior: which variables are in, and how surely.
 
     .. math:: y = \mu + X\beta + e, \quad e \sim N(0, \sigma_e^2 I), \quad
@@ -113,18 +85,18 @@ class SpikeSlabRegressor(PosteriorRegressor):
     slab : {"gaussian", "laplace", "zellner", "boom"}, default="gaussian"
         "gaussian" as above. "laplace" has the same variance, with density proportional to
         ``exp(-sqrt(2) |b| / sigma_beta)``: the paper's Bernoulli-Laplace. "zellner" is
-        ``N(0, g sigma_e^2 (X_S'X_S)^-1)``, S the model; columns that depend on it can't join.
-        "boom" is the prior of BoomSpikeSlab with all its defaults, on centred columns and with the
-        intercept in: ``N(0, sigma_e^2 (kappa / n (X_S'X_S / 2 + diag(X_S'X_S) / 2))^-1)``,
-        kappa = .01 (that package has theta given).
+        ``N(0, g sigma_e^2 (X_S'X_S)^-1)``, S the model; columns that depend on it can't join, nor
+        groups that do so in part. "boom" is the prior of BoomSpikeSlab with all its defaults, on
+        centred columns and with the intercept in: ``N(0, sigma_e^2 (kappa / n (X_S'X_S / 2 +
+        diag(X_S'X_S) / 2))^-1)``, kappa = .01 (that package has theta given).
     g : float, default=None
         Zellner's g; None means the number of rows.
     solver : {"auto", "enumerate", "gibbs", "tempered"}, default="auto"
-        "enumerate" visits all models, up to 22 columns that may go either way, or 16 if a variance
-        of the Gaussian slab's model is learned; not for "laplace". "gibbs" makes sweeps of single
-        flips and swaps. "tempered" is weighted tempered Gibbs (Zanella and Roberts 2019), run in
-        continuous time. "auto" enumerates where that takes a moment and is Gibbs otherwise:
-        ``solver_`` says which.
+        "enumerate" visits all models, up to 22 columns (or groups) that may go either way, or 16 if
+        a variance of the Gaussian slab's model is learned; not for "laplace". "gibbs" makes sweeps
+        of single flips and swaps. "tempered" is weighted tempered Gibbs (Zanella and Roberts 2019),
+        run in continuous time; not for groups and heredity. "auto" enumerates where that takes a
+        moment and is Gibbs otherwise: ``solver_`` says which.
     n_chains, n_draws, n_warmup : int, default=4, 1000, 500
         Chains, draws kept of each, and iterations before them. Enumeration makes as many draws,
         independent ones.
@@ -132,7 +104,27 @@ class SpikeSlabRegressor(PosteriorRegressor):
         Iterations for every draw kept. Probabilities and means average over all of them; what is
         saved is memory.
     always_include : sequence of names, integers, or mask, default=None
-        Columns that are in every model, under the same slab; they don't count for theta.
+        Columns that are in every model, under the same slab; they don't count for theta. With
+        groups it takes their names too, and a column stands for its group.
+    feature_groups : sequence of labels, or mapping, default=None
+        Columns that are in or out together, such as the dummies of a factor: a label for each
+        column (None for a column by itself), or a mapping from the name of a group to its columns;
+        columns not named are by themselves. There is one indicator per group: theta, given or
+        learned, and ``expected_size`` are of groups. The Gaussian slab of a group with r
+        independent columns is ``X_g b_g = Q_g c, c ~ N(0, sigma_beta^2 / r I)``, Q_g orthonormal:
+        its fit is expected to be as large as that of one column, and which level of a factor is
+        left out changes nothing. For the slabs "gaussian" and "zellner".
+    heredity : {"strong", "weak"}, default=None
+        Strong: a product has probability zero without all its parents; weak: without one of them.
+        Units that may be in, given the others, are in with probability theta: Chipman (1996). A
+        theta that is learned is ``Beta(1, b)``, b such that ``expected_size`` units are expected.
+        Products are known by their names, ``a:b``, ``a b`` and ``a^2``, or by ``parents``.
+    parents : mapping, default=None
+        From a product to the names of its parents, columns or groups.
+    penalty_factor : sequence of floats, or mapping, default=None
+        What the log-odds of a theta that is given are multiplied by, for each group or column:
+        ``theta_i = 1 / (1 + ((1 - theta) / theta)^factor_i)``. Positive; with theta below one half,
+        a greater factor is a lower probability.
     fit_intercept : bool, default=True
         Whether to centre y and the columns of X and to fit an intercept.
     random_state : int, RandomState instance or None, default=None
@@ -145,7 +137,11 @@ class SpikeSlabRegressor(PosteriorRegressor):
     Attributes
     ----------
     inclusion_probabilities_ : ndarray of shape (p,)
-        Posterior probability that each variable is in.
+        Posterior probability that each variable is in: that of its group, if there are groups.
+    group_probabilities_ : pandas.Series
+        The same by group, if there are groups, or rules for columns.
+    groups_ : list of str
+        The names of the groups with probability above one half, if there are groups, or rules.
     coef_ : ndarray of shape (p,)
         Posterior mean of the coefficients, in units of y per unit of the column; zeros of models
         without the variable count. Like the two beside it, an average of conditional expectations
@@ -156,10 +152,12 @@ class SpikeSlabRegressor(PosteriorRegressor):
     intercept_ : float
         Posterior mean of the intercept, in units of y.
     support_ : ndarray of int
-        The median model: variables with probability above one half.
+        The median model: variables with probability above one half. It keeps to strong heredity;
+        to weak heredity it need not.
     models_ : pandas.DataFrame
         The models met, with their posterior mass, best first: ``variables`` (a tuple of names),
-        ``size`` and ``mass``, which is exact for "enumerate" and a share of draws otherwise.
+        ``size`` and ``mass``, which is exact for "enumerate" and a share of draws otherwise. With
+        groups, or rules for columns, ``groups`` instead of ``variables``; so it is of what follows.
     credible_sets_ : list of CredibleSet
         Sets of variables of which, with probability at least .95, at least one is in the model:
         where collinear variables stand in for each other, none need be likely by itself. They say
@@ -209,6 +207,19 @@ class SpikeSlabRegressor(PosteriorRegressor):
     >>> model = model.fit(diabetes.data, diabetes.target)
     >>> [str(name) for name in model.get_feature_names_out()]
     ['sex', 'bmi', 'map', 'hdl', 'ltg', 'age:sex']
+
+    A factor of four levels is one variable, whichever level is left out.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> level = rng.integers(0, 4, size=200)
+    >>> X = np.column_stack([level == 1, level == 2, level == 3, rng.normal(size=(200, 2))])
+    >>> y = np.array([0.0, 1.0, 2.0, 0.5])[level] + rng.normal(size=200)
+    >>> factor = SpikeSlabRegressor(feature_groups={"level": [0, 1, 2]}, random_state=0).fit(X, y)
+    >>> factor.groups_
+    ['level']
+    >>> round(float(factor.group_probabilities_["level"]), 2)
+    1.0
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -331,10 +342,17 @@ class SpikeSlabRegressor(PosteriorRegressor):
         )
         prior, free, always = problem.prior, problem.free, problem.always
         learns = self.slab == "gaussian" and (prior.noise.learned or prior.slab_variance.learned)
-        what = "columns" if units is None else "groups"
-        self.solver_ = choose_solver(self.solver, self.slab, learns, free.size, problem.width, what)
+        self.solver_ = choose_solver(
+            self.solver,
+            self.slab,
+            learns,
+            free.size,
+            problem.always_width,
+            what="columns" if units is None else "groups",
+            width=problem.free_width,
+        )
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        for name in _MADE:
+        for name in (*MADE_LATER, "log_evidence_", "groups_"):
             self.__dict__.pop(name, None)  # of an earlier fit
         starts = problem.starts(self.n_chains)
         if self.solver_ == "enumerate":
@@ -352,10 +370,10 @@ class SpikeSlabRegressor(PosteriorRegressor):
         self._store(problem, chains, starts, np.random.default_rng(seed))
         self._correlations = problem.correlate(self._unit_probabilities)
         always = always[self._unit_probabilities[always] > 0]
-        self._models: Models | None = None
-        self._pairs: Pairs | None = None
-        self._by_size: BySize | None = None
-        self._size_prior: SizePrior | None = None
+        self._models = None
+        self._pairs = None
+        self._by_size = None
+        self._size_prior = None
         if self.solver_ == "enumerate":
             self._models = models_from_masses(found.masses, free, always)
             self._pairs = pairs_from_masses(found.masses, free, always, len(problem.names))
@@ -454,7 +472,7 @@ class SpikeSlabRegressor(PosteriorRegressor):
         if home is not None:
             likely = np.flatnonzero(self._unit_probabilities > 0.5)
             self.groups_ = [problem.names[unit] for unit in likely]
-        self._conditional: NDArray[np.float32] | None = None
+        self._conditional = None
         if not exact:
             shape = (self.n_chains, self.n_draws, len(problem.names))
             self._conditional = np.empty(shape, dtype=np.float32)
@@ -492,256 +510,3 @@ class SpikeSlabRegressor(PosteriorRegressor):
         problem = mixing_problem(self._conditional, self.draws_.size, self._unit_names())
         if problem:
             warnings.warn(MixingWarning("SpikeSlabRegressor", problem), stacklevel=4)
-
-    @cached_property
-    def models_(self) -> pd.DataFrame:
-        """The models met, with their posterior mass, best first."""
-        import pandas as pd
-
-        models, names = self._model_table(), self._unit_names()
-        what = "variables" if self._group_names is None else "groups"
-        return pd.DataFrame(
-            {
-                what: [tuple(names[j] for j in support) for support in models.supports],
-                "size": [support.size for support in models.supports],
-                "mass": models.mass,
-            }
-        )
-
-    @cached_property
-    def credible_sets_(self) -> list[CredibleSet]:
-        """Sets of variables of which, with probability .95, at least one is in the model."""
-        models, names = self._model_table(), self._unit_names()
-        n_draws = float(self.draws_.intercept.size)
-        if self._conditional is None and models.mass.sum() > 1 - 1e-3:
-            n_draws = np.inf  # the masses are exact
-        else:
-            models = models_from_draws(self._inside())
-        inclusion = self._unit_probabilities
-        return [
-            CredibleSet(
-                found.columns,
-                inclusion[found.columns],
-                found.probability,
-                [names[j] for j in found.columns],
-                [tuple(names[j] for j in group) for group in found.together],
-                found.purity,
-            )
-            for found in find_credible_sets(models, inclusion, self._correlations, 0.95, n_draws)
-        ]
-
-    @cached_property
-    def diagnostics_(self) -> pd.DataFrame:
-        """R-hat, effective sample sizes and Monte Carlo errors."""
-        check_is_fitted(self, "draws_")
-        draws = self.draws_
-        series: list[tuple[str, Any]] = []
-        if self._conditional is not None:
-            series = [
-                (name, self._conditional[:, :, j]) for j, name in enumerate(self._unit_names())
-            ]
-        return diagnose([*series, *draws.hyperparameters().items()])
-
-    @cached_property
-    def sensitivity_(self) -> Sensitivity | None:
-        """How far the answer moves under half and twice the expected size."""
-        check_is_fitted(self, "draws_")
-        if self._size_prior is None:
-            return None
-        return measure_sensitivity(
-            self._size_prior,
-            self._unit_probabilities,
-            self._unit_names(),
-            self._inside(),
-            self.draws_.sigma_beta,
-            self._by_size,
-        )
-
-    @cached_property
-    def group_probabilities_(self) -> pd.Series:
-        """Posterior probability of each group, by name."""
-        import pandas as pd
-
-        check_is_fitted(self, "draws_")
-        if self._group_names is None:
-            raise AttributeError("group_probabilities_ is there with groups, or rules for columns.")
-        index = pd.Index(self._group_names, name="group", dtype=object)
-        return pd.Series(self._unit_probabilities, index=index, name="inclusion")
-
-    def _unit_names(self) -> list[str]:
-        return self._names() if self._group_names is None else self._group_names
-
-    def _inside(self) -> Any:
-        """Return a sparse matrix whose entries are the variables, or groups, in each draw."""
-        return self.draws_.coef if self.draws_.groups is None else self.draws_.groups
-
-    def _model_table(self) -> Models:
-        check_is_fitted(self, "draws_")
-        if self._models is None:
-            self._models = models_from_draws(self._inside())
-        return self._models
-
-    def summary(self) -> pd.DataFrame:
-        """Tabulate the variables, the most probable first.
-
-        Returns
-        -------
-        pandas.DataFrame
-            Indexed by variable. ``inclusion``: posterior probability that it is in.
-            ``coefficient``, ``sd``, ``low`` and ``high``: posterior mean, standard deviation and
-            95% interval of its coefficient, in units of y per unit of the variable, zeros of models
-            without it included. ``if_included``: the mean over models that have it.
-            ``attrs["solver"]`` says how it was computed; ``attrs["sensitivity"]``, where theta is
-            learned, how far it moves under half and twice the expected size. With groups, or rules
-            for columns, it is indexed by group and variable: ``inclusion`` is in the row of the
-            group, and the rest in those of its columns beneath.
-
-        Examples
-        --------
-        >>> from ellzero import SpikeSlabRegressor
-        >>> from ellzero.datasets import load_diabetes_interactions
-        >>> diabetes = load_diabetes_interactions()
-        >>> model = SpikeSlabRegressor(random_state=0).fit(diabetes.data, diabetes.target)
-        >>> print(model.summary().head(3).index.tolist())
-        ['bmi', 'ltg', 'map']
-        """
-        check_is_fitted(self)
-        table = self._variable_table()
-        if self._home is not None:
-            names, probabilities = self._unit_names(), self._unit_probabilities
-            table = tabulate_groups(table, self._home, names, probabilities)
-        else:
-            table = table.sort_values("inclusion", ascending=False, kind="stable")
-        table.attrs["solver"] = self.solver_
-        if self.sensitivity_ is not None:
-            table.attrs["sensitivity"] = str(self.sensitivity_)
-        return table
-
-    def _variable_table(self) -> pd.DataFrame:
-        """Return a row for each column, in their order."""
-        import pandas as pd
-
-        interval = self.credible_interval()
-        inclusion = self.inclusion_probabilities_
-        with np.errstate(invalid="ignore", divide="ignore"):
-            if_included = np.where(inclusion > 0, self.coef_ / inclusion, 0.0)
-        return pd.DataFrame(
-            {
-                "inclusion": inclusion,
-                "coefficient": self.coef_,
-                "sd": self.coef_sd_,
-                "low": interval["low"],
-                "high": interval["high"],
-                "if_included": if_included,
-            },
-            index=interval.index,
-        )
-
-    def jointness(
-        self, *, min_inclusion: float = 0.05, max_variables: int | None = 20
-    ) -> pd.DataFrame:
-        """Tabulate pairs of variables: in together, or in each other's place.
-
-        Parameters
-        ----------
-        min_inclusion : float, default=0.05
-            Variables less probable than this are left out.
-        max_variables : int or None, default=20
-            How many variables to pair, the most probable first; None means all that are probable
-            enough.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per pair, ``first`` being the more probable; those that differ most from chance
-            come first. ``both`` and ``either``: posterior probability that both, or at least one,
-            are in. ``by_chance``: what ``both`` would be if neither cared for the other.
-            ``log_odds_ratio``: log of how many times greater the odds of one are where the other is
-            in; positive if they are in together, negative if they stand in for each other. NaN of a
-            variable that is always in. Exact with "enumerate"; otherwise from draws, half a draw
-            added to each of the four counts, so one that rests on few draws is near zero.
-
-        Examples
-        --------
-        The total of two columns stands in for them; they are in together.
-
-        >>> import numpy as np
-        >>> import pandas as pd
-        >>> from ellzero import SpikeSlabRegressor
-        >>> rng = np.random.default_rng(0)
-        >>> X = pd.DataFrame(rng.standard_normal((100, 2)), columns=["rent", "food"])
-        >>> X["total"] = X["rent"] + X["food"] + 0.3 * rng.standard_normal(100)
-        >>> y = X["rent"] + X["food"] + 2 * rng.standard_normal(100)
-        >>> model = SpikeSlabRegressor(theta=0.2, random_state=0).fit(X, y)
-        >>> pairs = model.jointness().set_index(["first", "second"])
-        >>> bool(pairs.loc[("total", "rent"), "log_odds_ratio"] < 0)
-        True
-        """
-        check_is_fitted(self)
-        if isinstance(min_inclusion, bool) or not (
-            isinstance(min_inclusion, Real) and 0 <= min_inclusion <= 1
-        ):
-            raise ValueError(f"min_inclusion must be between 0 and 1; got {min_inclusion!r}.")
-        if max_variables is not None:
-            _check_count("max_variables", max_variables)
-        inclusion, names = self._unit_probabilities, self._unit_names()
-        columns = np.argsort(-inclusion, kind="stable")
-        columns = columns[inclusion[columns] >= min_inclusion][:max_variables]
-        if self._pairs is not None:
-            pairs, n_draws = self._pairs.of(columns), math.inf
-        else:
-            pairs = pairs_from_draws(self._inside(), columns)
-            n_draws = float(self.draws_.intercept.size)
-        return tabulate_pairs(pairs, [names[j] for j in columns], n_draws)
-
-    def plot_jointness(self, *, max_variables: int = 12) -> Any:
-        """Draw which variables are in together, and which are in each other's place.
-
-        A square is the larger, the more the probability of both differs from chance; blue where
-        they are in together more often, orange where less. On the diagonal are the probabilities of
-        the variables.
-
-        Parameters
-        ----------
-        max_variables : int, default=12
-            How many variables to show, the most probable first.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-            The picture.
-        """
-        import pandas as pd
-
-        from ellzero.plotting import draw_jointness
-
-        _check_count("max_variables", max_variables)
-        pairs = self.jointness(min_inclusion=0.0, max_variables=max_variables)
-        inclusion = pd.Series(self._unit_probabilities, index=self._unit_names())
-        inclusion = inclusion.sort_values(ascending=False, kind="stable")
-        return draw_jointness(pairs, inclusion.head(int(max_variables)))
-
-    def plot(self, *, max_variables: int = 20) -> Any:
-        """Draw inclusion probabilities, and coefficients with their 95% intervals.
-
-        Parameters
-        ----------
-        max_variables : int, default=20
-            How many variables to show, the most probable first.
-
-        Returns
-        -------
-        ndarray of matplotlib.axes.Axes
-            The two panels.
-        """
-        from ellzero.plotting import draw_inclusion
-
-        _check_count("max_variables", max_variables)
-        check_is_fitted(self)
-        table = self._variable_table().sort_values("inclusion", ascending=False, kind="stable")
-        return draw_inclusion(table.head(int(max_variables)))
-
-
-def _check_count(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not (isinstance(value, Integral) and int(value) >= 1):
-        raise ValueError(f"{name} must be a positive integer; got {value!r}.")
