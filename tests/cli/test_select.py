@@ -451,7 +451,8 @@ def test_no_zero_is_negative(predicts, size, capsys):
     }  # fmt: skip
     held = {"rows": 9, "rmse": 1.0, "rmse_of_mean": 1.0, "r2": -3e-4}
     content = {
-        "target": "y", "rule": "", "data": {"features": 5, "variables": 5, "rows_fitted": 9}, "warnings": [],
+        "target": "y", "rule": "", "warnings": [],
+        "data": {"features": 5, "variables": 5, "rows_fitted": 9},
         "family": {"ratio": None, "measure": "R²", "labels": None, "error": "squared error"},
         "notes": [], "cross_validation": judged, "held_out": held, "posterior": None,
         "model": {

@@ -99,7 +99,7 @@ def test_sizes_count_variables():
     forced = run(size=2, force=("kind",))
     assert "kind" in forced.model.groups
     assert [v["name"] for v in forced.sureness.rows() if v["forced"]] == ["kind"]
-    with pytest.raises(DataError, match="size=0, but force names 1 variables?"):
+    with pytest.raises(DataError, match="size=0, but force names 1 variable"):
         run(size=0, force=("kind=l",))
 
 

@@ -97,8 +97,9 @@ def command(**values: Any) -> None:
         posterior = fit_posterior(matrix, data, settings, **asked, **counts)
     content = summarise_posterior(posterior)
     how = "all models visited" if content["exact"] else f"{content['draws']:,} draws"
+    what = "features" if matrix.units is None else "variables"
     console.say(
-        f"{content['size']:.1f} of {content['n_variables']} features are expected to matter for "
+        f"{content['size']:.1f} of {content['n_variables']} {what} are expected to matter for "
         f"{clean(settings.target)!r} ({how})\n"
     )
     show_posterior(console, content)

@@ -19,6 +19,10 @@ from ellzero.cli._wording import in_options
 __all__ = ["command"]
 
 
+# Of a variable that has many features, so many are shown.
+_MOST_PARTS = 12
+
+
 class _Seconds(click.types.FloatParamType):
     """A number of seconds, which may be left out: what follows may have been meant for TABLE."""
 
@@ -174,9 +178,12 @@ def show_selection(console: Console, content: dict[str, Any]) -> None:
     rows = []
     for variable in model["variables"]:
         rows.append(_model_row(variable, variable["name"], ratio))
+        parts = variable["features"]
         rows += [
-            _model_row(feature, f"  {feature['name']}", ratio) for feature in variable["features"]
+            _model_row(feature, f"  {feature['name']}", ratio) for feature in parts[:_MOST_PARTS]
         ]
+        if len(parts) > _MOST_PARTS:
+            rows.append([f"  ... {len(parts) - _MOST_PARTS} more", *[""] * (3 + bool(ratio))])
     console.say()
     console.table(
         [
@@ -193,7 +200,7 @@ def show_selection(console: Console, content: dict[str, Any]) -> None:
     several = [variable for variable in model["variables"] if variable["features"]]
     if several:
         console.say()
-        console.say(_say_whole(several))
+        console.say(_say_whole(several, ratio))
     console.say()
     if family["labels"]:
         console.say(
@@ -301,7 +308,7 @@ def _model_row(row: dict[str, Any], name: str, ratio: str | None) -> list[str]:
     return [name, *numbers]
 
 
-def _say_whole(variables: list[dict[str, Any]]) -> str:
+def _say_whole(variables: list[dict[str, Any]], ratio: str | None) -> str:
     """Say how variables that have several features are to be read."""
     references = [
         f"{clean(variable['name'])} with {clean(variable['reference'])!r}"
@@ -310,9 +317,9 @@ def _say_whole(variables: list[dict[str, Any]]) -> str:
     ]
     against = f" Levels are compared with another: {', '.join(references)}." if references else ""
     return (
-        "A category is in or out whole, with a coefficient for each level. Its standardised number "
-        f"is the size of what its levels add, which has no sign.{against} --levels chooses levels "
-        "one by one."
+        "A category is in or out whole, with a coefficient for each level. Its number "
+        f"{'per sd' if ratio else 'under standardised'} is the size of what its levels add, "
+        f"which has no sign.{against} --levels chooses levels one by one."
     )
 
 
@@ -340,17 +347,16 @@ def _headline(content: dict[str, Any]) -> str:
 
 def show_posterior(console: Console, posterior: dict[str, Any], most: int = 20) -> None:
     """Show inclusion probabilities, how they hang on the prior, and sets of stand-ins."""
+    rows = []
+    for variable in posterior["variables"][:most]:
+        rows.append((variable["name"], variable))
+        rows += [(f"  {part['name']}", part) for part in variable["features"][:_MOST_PARTS]]
+    numbers = {"inclusion": ".3f", "coefficient": "z.4g", "low": "z.4g", "high": "z.4g"}
     console.table(
         ["variable", "probability", "mean", "95% from", "to"],
         [
-            [
-                variable["name"],
-                f"{variable['inclusion']:.3f}",
-                f"{variable['coefficient']:z.4g}",
-                f"{variable['low']:z.4g}",
-                f"{variable['high']:z.4g}",
-            ]
-            for variable in posterior["variables"][:most]
+            [name, *("" if row[k] is None else f"{row[k]:{form}}" for k, form in numbers.items())]
+            for name, row in rows
         ],
     )
     rest = posterior["n_variables"] - min(most, len(posterior["variables"]))

@@ -17,8 +17,10 @@ from ellzero import _core
 from ellzero._engine import thread_count
 from ellzero.likelihood._scores import Score
 from ellzero.regression._folds import Turn
+from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._losses import Loss
 from ellzero.regression._problem import Likelihood, Problem
+from ellzero.regression._units import Units
 
 __all__ = [
     "LikelihoodFold",
@@ -64,6 +66,25 @@ class LikelihoodFold(NamedTuple):
         """Put an engine on the rows that are fitted on, at the forced columns."""
         return self.likelihood.problem(
             ridge, forced, None, None, thread_count(), caller="", weight=self.weight
+        )
+
+    def for_groups(self) -> LikelihoodFold:
+        """Return the same with a design of its own: bases of groups are of its training rows."""
+        return self._replace(likelihood=self.likelihood.reweighted(self.weight))
+
+    def group_search(
+        self, units: Units, ridge: float, *, swaps: bool, progress: Any = None
+    ) -> GroupSearch:
+        """Search over groups on the rows that are fitted on; on what `for_groups` returns."""
+        likelihood = self.likelihood
+        return GroupSearch(
+            likelihood.design,
+            units,
+            ridge,
+            thread_count(),
+            swaps=swaps,
+            progress=progress,
+            likelihood=likelihood,
         )
 
     def error(self, support: _Integers, beta: _Floats, intercept: float) -> float:

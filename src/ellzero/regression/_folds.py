@@ -19,7 +19,9 @@ from ellzero._engine import (
     make_engine,
     thread_count,
 )
+from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._problem import Problem
+from ellzero.regression._units import Units
 
 __all__ = [
     "Data",
@@ -115,6 +117,17 @@ class Fold(NamedTuple):
         engine = make_engine(self.design, ridge, thread_count())
         engine.move_to(forced)
         return Problem(engine, self.design, forced, None, None, ridge)
+
+    def for_groups(self) -> Fold:
+        """Return what searches over groups are put on."""
+        return self
+
+    def group_search(
+        self, units: Units, ridge: float, *, swaps: bool, progress: Any = None
+    ) -> GroupSearch:
+        """Search over groups on the rows that are fitted on."""
+        threads = thread_count()
+        return GroupSearch(self.design, units, ridge, threads, swaps=swaps, progress=progress)
 
     def error(self, support: _Integers, beta: _Floats, intercept: float = 0.0) -> float:
         """Return the mean squared error of a model on the rows that it is judged by."""

@@ -108,6 +108,10 @@ class Frontier:
         self._hull = growing.hull_of(self.energies)
         self.lambdas, self.hull_sizes = self._hull.lambdas, self._hull.sizes
 
+    def _losses(self) -> NDArray[np.float64]:
+        """Return the RSS, or twice the negative log-likelihood, of the model of each size."""
+        return self._solutions.rss
+
     def _with_data(self) -> GrowingFrontier:
         if self._growing is None:
             raise ValueError("A copy of a frontier has no data: make it anew with l0_frontier.")

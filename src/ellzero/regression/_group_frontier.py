@@ -106,11 +106,10 @@ class GroupFrontier(Frontier):
         self._columns: _core.LeastSquares | None = None  # for correlations, if they are asked for
         self._search: GroupSearch | None = search
         design = search.design
-        self._n, self._yy, self.loss = design.weight, search.total, search.loss.value
+        self._n, self._total, self.loss = design.weight, search.total, search.loss.value
         self._n_columns, self.feature_names = design.columns, names
         self.group_names = search.units.names
         self._home = search.units.home
-        self.loss, self._total = "squared", design.yy
         self._read()
 
     def _read(self) -> None:
@@ -122,6 +121,9 @@ class GroupFrontier(Frontier):
         self.supports = [model.support for model in self._models]
         self.lambdas = self._price_hull.lambdas
         self.hull_sizes = np.array([model.size for model in self._price_hull.models])
+
+    def _losses(self) -> NDArray[np.float64]:
+        return np.array([model.rss for model in self._models])
 
     @property
     def hull_models(self) -> list[GroupModel]:
@@ -145,10 +147,10 @@ class GroupFrontier(Frontier):
         )
 
     def _describe(self, model: UnitModel) -> GroupModel:
-        model = model.rescaled(self.rescaling, self._yy)
+        model = model.rescaled(self.rescaling, self._total)
         coef = np.zeros(self._n_columns)
         coef[model.support] = model.beta * model.inverse_scale
-        scale = Loss(self.loss).scale_of(self._yy, self._n) if self._yy > 0 else math.inf
+        scale = Loss(self.loss).scale_of(self._total, self._n) if self._total > 0 else math.inf
         cost = dict(zip(model.units.tolist(), model.costs.tolist(), strict=True))
         return GroupModel(
             support=model.support,
@@ -330,13 +332,13 @@ class GroupFrontier(Frontier):
 
         models = [self._describe(model) for model in self._models]
         none = (math.nan, math.nan)
-        total = self._yy if self._yy > 0 else 1.0
+        total = self._total if self._total > 0 else 1.0
         explained = "r2" if self.loss == "squared" else "d2"
         criteria = self._n >= 1 and self._search is not None
         return pd.DataFrame(
             {
                 "energy": self.energies,
-                explained: [1 - model.rss / total if self._yy > 0 else 0.0 for model in models],
+                explained: [1 - model.rss / total if self._total > 0 else 0.0 for model in models],
                 "df": [int(model.df.sum()) for model in models],
                 "price": [model.price for model in models],
                 "lam_low": [(model.interval or none)[0] for model in models],
@@ -427,8 +429,8 @@ class GroupFrontier(Frontier):
     @_one_at_a_time
     def _r2_of(self, supports: list[NDArray[np.int64]]) -> NDArray[np.float64]:
         """Return the R2 of some sets of groups, at the ridge and with the rescaling."""
-        search, total = self._searching(), self._yy if self._yy > 0 else 1.0
-        fits = [search.fit(units).rescaled(self.rescaling, self._yy) for units in supports]
+        search, total = self._searching(), self._total if self._total > 0 else 1.0
+        fits = [search.fit(units).rescaled(self.rescaling, self._total) for units in supports]
         return np.array([1 - fit.rss / total for fit in fits])
 
     @_one_at_a_time
@@ -483,7 +485,7 @@ class GroupFrontier(Frontier):
     def _strengths(self, model: GroupModel) -> NDArray[np.float64]:
         """Return the standardised coefficient of each group; without a sign if it has several."""
         home = self._home[model.support]
-        gram, _ = self._correlations(model.support) if self._yy > 0 else (None, None)
+        gram, _ = self._correlations(model.support) if self._total > 0 else (None, None)
         out = []
         for unit in model.units:
             own = np.flatnonzero(home == unit)

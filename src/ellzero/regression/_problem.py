@@ -120,6 +120,17 @@ class Likelihood(NamedTuple):
     y: NDArray[np.float64]
     weight: NDArray[np.float64]
     loss: Loss
+    columns: _core.Columns
+    fit_intercept: bool
+    offset: NDArray[np.float64] | None
+
+    def reweighted(self, weight: NDArray[np.float64]) -> Likelihood:
+        """Return the same with other weights, and a design that is made with them."""
+        design = make_design_on(self.columns, self.y, weight, self.fit_intercept, thread_count())
+        rows = _core.make_rows(
+            self.columns, design, self.loss.value, self.y, self.offset, self.fit_intercept
+        )
+        return self._replace(rows=rows, design=design, weight=weight)
 
     def problem(
         self,
@@ -163,7 +174,7 @@ def make_likelihood(
     design = make_design_on(columns, y, sample_weight, fit_intercept, thread_count())
     rows = _core.make_rows(columns, design, loss.value, y, offset, fit_intercept)
     weight = np.ones_like(y) if sample_weight is None else sample_weight
-    return Likelihood(rows, design, y, weight, loss)
+    return Likelihood(rows, design, y, weight, loss, columns, fit_intercept, offset)
 
 
 def make_problem_on(

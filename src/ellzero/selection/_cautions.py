@@ -92,7 +92,7 @@ def caution_dispersion(
 
 def _caution_separation(target: str, frontier: Frontier, score: Score | None) -> list[str]:
     """Name the columns that tell a binary target all but exactly, also on rows held out."""
-    explained = 1 - frontier._solutions.rss / (frontier._total or 1.0)
+    explained = 1 - frontier._losses() / (frontier._total or 1.0)
     good = np.flatnonzero(explained > _SEPARATED)
     if score is None or not score.r2 > _SEPARATED or not good.size or not frontier.sizes[good[0]]:
         return []

@@ -92,6 +92,12 @@ def choose(
 ) -> Choice:
     """Choose a model in the way that the settings ask for, and judge that way of choosing."""
     _check_size(settings.size, matrix)
+    if settings.prove is not None and matrix.units is not None:
+        how = Argument("levels" if settings.heredity is None else "heredity")
+        words = " would make it one" if settings.heredity is None else " is beyond it"
+        raise DataError(
+            Argument("prove"), " knows a choice among single features: ", how, words, "."
+        )
     n, p = matrix.X.shape
     dearer = _LIKELIHOOD if data.loss.is_likelihood else 1
     repeats = _count_repeats(settings, n, dearer * p)
@@ -117,7 +123,7 @@ def choose(
         task.design.weight,
         lambda size: say(f"{cross_validating}: models of {size} variables"),
     )
-    rule = Rule(settings, procedure, task.search_in)
+    rule = Rule(settings, procedure, task.search_in, by_groups=matrix.units is not None)
     say(cross_validating if settings.cross_validated else "Finding the best model of every size")
     found = rule.choose(task.search_at, 1.0, lambda: folds)
     # Choosing by cross-validation is as dear inside every fold as on all rows.
@@ -275,43 +281,44 @@ class _Task(NamedTuple):
 def _make_task(
     matrix: FeatureMatrix, data: PreparedTable, repeats: _Repeats, say: Callable[[str], None]
 ) -> _Task:
-    def column_search_in(fold: Any, ridge: float) -> Search:
+    units = matrix.units
+
+    def search_in(fold: Any, ridge: float) -> Search:
+        if units is not None:
+            return UnitSearch(fold.group_search(units, ridge, swaps=True))
         return ColumnSearch(fold.problem(ridge, matrix.forced))
 
+    how: dict[str, Any] = {"swaps": True, "progress": _tell_size(say)}
     if not data.loss.is_likelihood:
         whole, folds = make_fold_data(matrix, data, repeats)
 
         def least_squares_at(ridge: float) -> Search:
+            threads = thread_count()
+            if units is not None:
+                return UnitSearch(GroupSearch(whole, units, ridge, threads, **how), matrix.names)
             return ColumnSearch(
-                make_problem_on(
-                    whole, ridge, matrix.forced, matrix.names, _tell_size(say), thread_count()
-                )
+                make_problem_on(whole, ridge, matrix.forced, matrix.names, how["progress"], threads)
             )
 
-        units = matrix.units
-        if units is None:
-            return _Task(whole, folds, least_squares_at, column_search_in)
-        return _Task(
-            whole,
-            folds,
-            lambda ridge: UnitSearch(
-                GroupSearch(whole, units, ridge, thread_count(), progress=_tell_size(say)),
-                matrix.names,
-            ),
-            lambda fold, ridge: UnitSearch(GroupSearch(fold.design, units, ridge, thread_count())),
-        )
+        return _Task(whole, folds, least_squares_at, search_in)
     likelihood, its_folds = make_likelihood_folds(
         matrix, data, repeats, _learned_data(matrix, data)
     )
 
     def likelihood_at(ridge: float) -> Search:
+        threads = thread_count()
+        if units is not None:
+            search = GroupSearch(
+                likelihood.design, units, ridge, threads, **how, likelihood=likelihood
+            )
+            return UnitSearch(search, matrix.names)
         return ColumnSearch(
             likelihood.problem(
-                ridge, matrix.forced, matrix.names, _tell_size(say), thread_count(), caller="select"
+                ridge, matrix.forced, matrix.names, how["progress"], threads, caller="select"
             )
         )
 
-    return _Task(likelihood.design, its_folds, likelihood_at, column_search_in)
+    return _Task(likelihood.design, its_folds, likelihood_at, search_in)
 
 
 def _make_procedure(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from ellzero._messages import Argument
 from ellzero.regression._units import Structure
 from ellzero.selection._settings import Settings
 from ellzero.tables import DataError, Feature
 
-__all__ = ["make_structure"]
+__all__ = ["make_structure", "rules_of"]
 
 
 def make_structure(features: Sequence[Feature], settings: Settings) -> Structure | None:
@@ -30,6 +31,17 @@ def make_structure(features: Sequence[Feature], settings: Settings) -> Structure
                 Argument("heredity"), " is about products: it needs ", Argument("interactions"), "."
             )
     return Structure(feature_groups=labels, heredity=settings.heredity, parents=parents)
+
+
+def rules_of(structure: Structure | None) -> dict[str, Any]:
+    """Return what estimators are given to keep to the same."""
+    if structure is None:
+        return {}
+    return {
+        "feature_groups": structure.feature_groups,
+        "heredity": structure.heredity,
+        "parents": structure.parents,
+    }
 
 
 def _labels(features: Sequence[Feature], *, whole: bool) -> list[str]:

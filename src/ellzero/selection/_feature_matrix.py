@@ -98,9 +98,7 @@ def make_feature_matrix(
         plan = replace(plan, features=features.keep(kept))
     dates = {name: part.column for name, part in plan.parts.items()}
     forced = resolve_forced(settings.force, plan.features.features, dates)
-    structure = None
-    if not data.loss.is_likelihood:
-        structure = make_structure(plan.features.features, settings)
+    structure = make_structure(plan.features.features, settings)
     units = None
     if structure is not None:
         units = resolve_units(structure, forced, len(plan.features), plan.features.names)

@@ -69,8 +69,8 @@ class UnitSearch:
 
     def fit(self, model: UnitModel, rescaling: float) -> Fit:
         """Return the coefficients of a model."""
-        scaled = model.rescaled(rescaling, self._search.design.yy)
-        return scaled.support, scaled.beta, 0.0
+        scaled = model.rescaled(rescaling, self._search.total)
+        return scaled.support, scaled.beta, scaled.intercept
 
     def fits(self, rescaling: float) -> list[Fit]:
         """Return those of the best model of up to each size, from the smallest on."""

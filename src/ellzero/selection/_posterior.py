@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ellzero.selection._factors import rules_of
 from ellzero.selection._feature_matrix import FeatureMatrix
 from ellzero.selection._kept_draws import keep_draws
 from ellzero.selection._linear_model import LinearModel, make_linear_model
@@ -26,7 +27,11 @@ def fit_posterior(
     from ellzero.posterior import SpikeSlabRegressor
 
     estimator = SpikeSlabRegressor(
-        random_state=settings.seed, always_include=matrix.forced, n_jobs=-1, **parameters
+        random_state=settings.seed,
+        always_include=matrix.forced,
+        n_jobs=-1,
+        **rules_of(matrix.structure),
+        **parameters,
     )
     estimator._fit_named(matrix.X, data.y, data.weights, matrix.names)
     return estimator

@@ -41,11 +41,14 @@ class Rule:
         How folds are searched.
     search_in : callable
         Opens a search on the training rows of a fold, at a ridge.
+    by_groups : bool
+        Whether it is over groups, for which folds may need a design of their own.
     """
 
     settings: Settings
     procedure: Procedure
     search_in: Callable[[Any, float], Search]
+    by_groups: bool = False
 
     @property
     def by_folds(self) -> str:
@@ -150,8 +153,9 @@ def _score(
     outcomes: list[_Floats] = []
     of_rows: list[_Floats] = []
     tests: list[NDArray[np.int64]] = []
-    for place, (fold, test, inside) in enumerate(folds.one_by_one()):
+    for place, (made, test, inside) in enumerate(folds.one_by_one()):
         say(repeat, place)
+        fold = made.for_groups() if rule.by_groups else made
         found = _choose_in(fold, rule, fold.trained / folds.whole.weight, inside)
         if found is None:
             continue

@@ -551,11 +551,7 @@ def summarise_posterior(posterior: SpikeSlabRegressor) -> dict[str, Any]:
         The most probable variables and models, sets of variables of which at least one is in, and
         how far these move under half and twice the expected size.
     """
-    table = posterior.summary().head(_MOST_VARIABLES)
-    rows = [
-        {"name": name, **row}
-        for name, row in zip(table.index, table.to_dict("records"), strict=True)
-    ]
+    rows = _posterior_rows(posterior)
     models = posterior.models_.head(8)
     sizes = posterior.draws_.size
     content = {
@@ -563,15 +559,18 @@ def summarise_posterior(posterior: SpikeSlabRegressor) -> dict[str, Any]:
         "exact": posterior.solver_ == "enumerate",
         "draws": int(posterior.draws_.intercept.size),
         "sigma_e": float(np.mean(posterior.draws_.sigma_e)),
-        "size": float(np.sum(posterior.inclusion_probabilities_)),
+        "size": float(sum(row["inclusion"] for row in rows)),
         "size_low": float(np.quantile(sizes, 0.025)),
         "size_high": float(np.quantile(sizes, 0.975)),
-        "variables": rows,
-        "n_variables": len(posterior.inclusion_probabilities_),
+        "variables": rows[:_MOST_VARIABLES],
+        "n_variables": len(rows),
         "models": [
             {"variables": list(variables), "size": int(size), "mass": float(mass)}
             for variables, size, mass in zip(
-                models["variables"], models["size"], models["mass"], strict=True
+                models["groups" if "groups" in models else "variables"],
+                models["size"],
+                models["mass"],
+                strict=True,
             )
         ],
         "credible_sets": [
@@ -587,6 +586,24 @@ def summarise_posterior(posterior: SpikeSlabRegressor) -> dict[str, Any]:
         "sensitivity": _sensitivity(posterior),
     }
     return _finite(content)  # type: ignore[no-any-return]
+
+
+def _posterior_rows(posterior: SpikeSlabRegressor) -> list[dict[str, Any]]:
+    """Return a row for every variable, the most probable first, with those of its features."""
+    table = posterior.summary()
+    records: list[dict[str, Any]] = table.to_dict("records")  # type: ignore[assignment]
+    if table.index.nlevels == 1:
+        return [
+            {"name": name, **row, "features": []}
+            for name, row in zip(table.index, records, strict=True)
+        ]
+    rows: list[dict[str, Any]] = []
+    for (group, variable), row in zip(table.index, records, strict=True):
+        if math.isnan(row["inclusion"]):
+            rows[-1]["features"].append({"name": variable, **row, "inclusion": None})
+        else:
+            rows.append({"name": group, **row, "features": []})
+    return rows
 
 
 def _sensitivity(posterior: SpikeSlabRegressor) -> dict[str, Any] | None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ellzero._warnings import DependentColumnWarning
 from ellzero.regression import FrontierModel, Stability, stability
 from ellzero.regression._losses import Loss
-from ellzero.regression._units import Structure
+from ellzero.selection._factors import rules_of
 from ellzero.selection._feature_matrix import FeatureMatrix
 from ellzero.selection._prepare import PreparedTable
 from ellzero.selection._settings import Settings
@@ -65,20 +65,12 @@ def make_stability(
             max_size=max(_LARGEST, size, matrix.forced.size + 1),
             ridge=ridge,
             always_include=matrix.forced,
-            **({} if matrix.structure is None else _rules_of(matrix.structure)),
+            **rules_of(matrix.structure),
             sample_weight=None if data.weights is None else data.weights[rows],
             groups=groups,
             random_state=settings.seed,
             n_jobs=-1,
         )
-
-
-def _rules_of(structure: Structure) -> dict[str, Any]:
-    return {
-        "feature_groups": structure.feature_groups,
-        "heredity": structure.heredity,
-        "parents": structure.parents,
-    }
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero._engine import thread_count
 from ellzero.regression._cross_validation import Choice, CrossValidation, far_beyond
 from ellzero.regression._cv_curve import FoldPath, glance_at, make_curve
 from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._units import Units
 from ellzero.selection._rules import FoldsInTurn
+from ellzero.selection._search import Fit
 
 __all__ = ["UnitCrossValidation"]
 
@@ -135,7 +135,7 @@ class _Turns:
         whole, weights = self._folds.whole.weight, self._how.weights
         for fold, test, _ in self._folds.one_by_one():
             of_rows = np.ones(test.size) if weights is None else weights[test]
-            yield _Fold(fold, whole / fold.trained, of_rows, self._how)
+            yield _Fold(fold.for_groups(), whole / fold.trained, of_rows, self._how)
 
 
 class _Fold:
@@ -148,14 +148,8 @@ class _Fold:
 
     def _search(self, ridge: float) -> GroupSearch:
         if ridge not in self.searches:
-            how = self._how
-            self.searches[ridge] = GroupSearch(
-                self._fold.design,
-                how.units,
-                ridge,
-                thread_count(),
-                swaps=False,
-                progress=how.progress,
+            self.searches[ridge] = self._fold.group_search(
+                self._how.units, ridge, swaps=False, progress=self._how.progress
             )
         return self.searches[ridge]
 
@@ -170,18 +164,23 @@ class _Fold:
         search = self._search(ridge)
         search.grow(size)
         hull = search.hull()
-        truth = self._fold.outcome(np.empty(0, dtype=np.int64), np.empty(0), 0.0)
-        left = [self._fold.outcome(model.support, model.beta, 0.0) for model in hull.models]
-
-        def mean(values: _Floats) -> float:
-            return float(np.average(values, weights=self._weights))
-
+        fits = [(model.support, model.beta, model.intercept) for model in hull.models]
+        along, square = np.zeros((2, len(fits)))
+        if self._how.rescales and ridge > 0:
+            along, square = self._along(fits)
         return FoldPath(
             lambdas=hull.lambdas * self._share,
             end=hull.end * self._share,
             sizes=np.array([model.size for model in hull.models]),
-            errors=np.array([mean(rest**2) for rest in left]),
-            along=np.array([mean(rest * (truth - rest)) for rest in left]),
-            square=np.array([mean((truth - rest) ** 2) for rest in left]),
+            errors=np.array([self._fold.error(*fit) for fit in fits]),
+            along=along,
+            square=square,
             weight=float(self._weights.sum()),
         )
+
+    def _along(self, fits: list[Fit]) -> tuple[_Floats, _Floats]:
+        """Return the means of r f and of f^2: what models leave of the rows, and their fits."""
+        truth = self._fold.outcome(np.empty(0, dtype=np.int64), np.empty(0), 0.0)
+        left = np.array([self._fold.outcome(*fit) for fit in fits])
+        share = self._weights / self._weights.sum()
+        return (left * (truth - left)) @ share, (truth - left) ** 2 @ share
