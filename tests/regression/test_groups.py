@@ -340,7 +340,38 @@ def test_cross_validation_at_a_price_is_that_of_refits():
     assert table["mean_error"][place] == pytest.approx(np.mean(errors), rel=1e-8)
 
 
-@pytest.mark.parametrize("argument", [{"solver": "sbr"}, {"ridge": "cv"}, {"nested": True}])
+def test_cross_validation_chooses_how_much_to_shrink_groups():
+    rng = np.random.default_rng(12)
+    labels = np.repeat(np.arange(15), 3)
+    X = rng.normal(size=(80, 45))
+    y = 0.3 * X[:, :15].sum(axis=1) + 2 * rng.normal(size=80)
+    plain = L0RegressorCV(feature_groups=labels, n_repeats=2).fit(X, y)
+    shrunk = L0RegressorCV(feature_groups=labels, ridge="cv", n_repeats=2).fit(X, y)
+    assert shrunk.ridge_ > 0
+    assert shrunk.rescaling_ >= 1
+    assert shrunk.cv_results_["mean_error"].min() < plain.cv_results_["mean_error"].min()
+    # The same fit, at the ridge, stretched
+    model = shrunk.frontier_.at(lam=shrunk.lam_)
+    np.testing.assert_allclose(model.coef, shrunk.coef_, rtol=1e-9)
+    at_ridge = l0_frontier(X, y, feature_groups=labels, ridge=shrunk.ridge_)
+    unstretched = at_ridge.at(size=model.size)
+    np.testing.assert_allclose(shrunk.coef_, shrunk.rescaling_ * unstretched.coef, rtol=1e-6)
+    rest = y - y.mean() - (X - X.mean(0)) @ shrunk.coef_
+    assert model.rss == pytest.approx(rest @ rest, rel=1e-9)
+
+
+def test_columns_by_themselves_are_cross_validated_as_groups_of_one():
+    rng = np.random.default_rng(13)
+    X = rng.normal(size=(60, 8))
+    y = X[:, 0] - X[:, 3] + rng.normal(size=60)
+    by_columns = L0RegressorCV(ridge="cv", n_repeats=2).fit(X, y)
+    as_groups = L0RegressorCV(feature_groups=list("abcdefgh"), ridge="cv", n_repeats=2).fit(X, y)
+    assert as_groups.ridge_ == by_columns.ridge_
+    assert as_groups.lam_ == pytest.approx(by_columns.lam_, rel=1e-6)
+    np.testing.assert_allclose(as_groups.coef_, by_columns.coef_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("argument", [{"solver": "sbr"}, {"nested": True}])
 def test_what_cross_validation_of_groups_refuses(argument):
     X, y, labels = grouped(11)
     with pytest.raises(ValueError, match="single columns only"):

@@ -27,7 +27,7 @@ from ellzero.likelihood._scores import Score
 from ellzero.regression._cross_validation import Choice, CrossValidation, far_beyond
 from ellzero.regression._cv_curve import Curve
 from ellzero.regression._frontier import Frontier
-from ellzero.regression._group_cv import choose_group_price
+from ellzero.regression._group_cv import GroupCrossValidation
 from ellzero.regression._group_frontier import GroupFrontier
 from ellzero.regression._l0_cv import count_repeats
 from ellzero.regression._losses import Loss, check_response, default_ridge
@@ -155,9 +155,9 @@ class CrossValidatedLikelihood(FittedLikelihood):
         name = type(self).__name__
         progress = progress_printer(name, self.verbose)
         self.__dict__.pop("frontier_", None)  # of an earlier fit
-        choice = choose_group_price(
-            folds, 1.0, units, ridges, self.max_size, effective_n_jobs(self.n_jobs), progress
-        )
+        workers = effective_n_jobs(self.n_jobs)
+        how = GroupCrossValidation(units, ridges, self.max_size, workers, progress)
+        choice = how.choose(folds, 1.0)
         mark = choice.marks[self.rule]
         search = make_search(data, units, mark.ridge, progress=progress, stacklevel=5)
         size = search.largest if self.max_size is None else self.max_size

@@ -56,10 +56,18 @@ class FittedSelection(SelectingRegressor):
         self._r2_lost = lost
 
     def _store_groups(
-        self, model: UnitModel, search: GroupSearch, lam: float, *, priced: bool
+        self,
+        model: UnitModel,
+        search: GroupSearch,
+        lam: float,
+        rescaling: float = 1.0,
+        *,
+        priced: bool,
     ) -> None:
-        """Store a model made of groups."""
-        design = search.design
+        """Store a model made of groups; coefficients are multiplied by a factor."""
+        design, energy = search.design, model.energy
+        rows = group_rows(model, search, rescaling)
+        model = model.rescaled(rescaling, search.total)
         coefficients = model.beta * model.inverse_scale
         self.coef_ = np.zeros(self.n_features_in_)
         self.coef_[model.support] = coefficients
@@ -68,11 +76,11 @@ class FittedSelection(SelectingRegressor):
         self.groups_ = [search.units.names[unit] for unit in model.units]
         self.lam_ = lam
         price = lam * model.price if priced and model.price else 0.0
-        self.objective_ = model.energy + price
+        self.objective_ = energy + price
         scale = math.sqrt(design.yy) if design.yy > 0 else math.inf
         self._standardised = model.beta / scale
         self._total = design.yy
-        self._groups = group_rows(model, search)
+        self._groups = rows
 
     def summary(self) -> pd.DataFrame:
         """Tabulate the chosen variables, the most important first.

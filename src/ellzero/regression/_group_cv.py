@@ -6,26 +6,24 @@ scales and bases of groups.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero._engine import make_design, thread_count
+from ellzero._engine import thread_count
 from ellzero.regression._cross_validation import Choice, CrossValidation, far_beyond
-from ellzero.regression._cv_curve import FoldPath, make_curve
+from ellzero.regression._cv_curve import FoldPath, glance_at, make_curve
 from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._side_by_side import SideBySide
-from ellzero.regression._structured import GroupData
 from ellzero.regression._units import Units
 
-__all__ = ["GroupFold", "choose_group_price", "make_group_folds"]
+__all__ = ["GroupCrossValidation", "GroupFold"]
 
-_Rows = NDArray[np.int64]
-_Splits = list[tuple[_Rows, _Rows]]
-_FIRST_SIZE, _MOST = 20, 40
+_FIRST_SIZE, _MOST, _MORE = 20, 40, 10
+# Ridges that are behind the best by so many standard errors of the difference are given up.
+_BEHIND = 1.0
 
 
 class GroupFold(Protocol):
@@ -40,112 +38,118 @@ class GroupFold(Protocol):
         """Return the solutions up to a size, and their errors on the rows held out."""
 
 
-def make_group_folds(
-    data: GroupData, repeats: list[_Splits]
-) -> tuple[list[list[GroupFold]], float]:
-    """Return the folds of every repeat, and what their errors are a share of."""
-    folds = [[_Fold(data, train, test) for train, test in splits] for splits in repeats]
-    sound: list[list[GroupFold]] = [
-        [fold for fold in of_repeat if fold.weight > 0] for of_repeat in folds
-    ]
-    return sound, _variance(data)
+class GroupCrossValidation(NamedTuple):
+    """How folds are searched, and what a price is chosen from."""
 
+    units: Units
+    ridges: list[float]  # increasing
+    max_size: int | None
+    workers: int  # threads over folds
+    progress: Callable[[int], None] | None
+    rescales: bool = False  # as of `CrossValidation`
 
-def choose_group_price(
-    folds: list[list[GroupFold]],
-    scale: float,
-    units: Units,
-    ridges: list[float],
-    max_size: int | None,
-    workers: int,
-    progress: Callable[[int], None] | None,
-) -> Choice:
-    """Compute the curve of every ridge and choose by each rule; errors are a share of ``scale``."""
-    curves, reached = [], 0
-    counts = [len(of_repeat) for of_repeat in folds]
-    flat = [fold for of_repeat in folds for fold in of_repeat]
-    together = SideBySide(min(workers, len(flat)), progress)
-    threads = max(1, thread_count() // together.workers)
-    for ridge in ridges:
-        open_search = partial(_open, units, ridge, threads, together.progress)
-        pairs = list(zip(flat, together.map(open_search, flat), strict=True))
-        first = pairs[0][1]
-        most = min(first.largest, first.least + max(_MOST, int(first.design.weight / 2)))
-        size = min(most, first.least + _FIRST_SIZE)
-        if max_size is not None:
-            size = most = min(first.largest, max_size)
+    def choose(self, repeats: Sequence[Iterable[GroupFold]], scale: float) -> Choice:
+        """Compute the curve of every ridge, and choose by each rule; errors are a share of a scale.
+
+        The first repeat says how large models have to be looked at, and which ridges are out of
+        the running. Folds that are no list are made anew whenever they are gone through.
+        """
+        together = SideBySide(self.workers, self.progress)
+        paths: list[list[list[FoldPath]]] = []  # by ridge and repeat
+        sizes = []
+        first = repeats[0]
+        for ridge in self.ridges:
+            size, found = self._first_paths(_Searches(first, self, ridge, together), ridge)
+            sizes.append(size)
+            paths.append([found])
+        nothing = [_errors_of_nothing(paths[0][0])]
+        running = self._running([found[0] for found in paths], nothing[0])
+        for r in range(1, len(repeats)):
+            folds = repeats[r]
+            for i in running:
+                searches = _Searches(folds, self, self.ridges[i], together)
+                paths[i].append(searches.paths(sizes[i]))
+            nothing.append(_errors_of_nothing(paths[0][-1]))
+        curves = [
+            make_curve(
+                found,
+                1e-12 * scale,
+                most=self._stretch(ridge),
+                cautious=self.rescales,
+                nothing=nothing[: len(found)],
+            )
+            for ridge, found in zip(self.ridges, paths, strict=True)
+        ]
+        none = np.empty(0, dtype=np.int64)
+        rule = CrossValidation("frontier", self.ridges, none, None, 1, None, self.rescales)
+        return Choice(curves, self.ridges, rule.mark(curves, running), max(sizes))
+
+    def _stretch(self, ridge: float) -> float:
+        """Return what coefficients may be multiplied by."""
+        return 1 + ridge if self.rescales else 1.0
+
+    def _running(self, paths: list[list[FoldPath]], nothing: NDArray[np.float64]) -> list[int]:
+        """Return the ridges that may still be chosen; savings are counted from the first."""
+        glances = [
+            glance_at(found, self._stretch(ridge), self.rescales, nothing)
+            for ridge, found in zip(self.ridges, paths, strict=True)
+        ]
+        least = min(glances, key=lambda glance: glance.error)
+        few = len(least.share) < 5
+        return [
+            i
+            for i, glance in enumerate(glances)
+            if i == 0 or few or not self.rescales or not glance.is_behind(least, _BEHIND)
+        ]
+
+    def _first_paths(self, searches: _Searches, ridge: float) -> tuple[int, list[FoldPath]]:
+        """Search until the error has long been rising; return the size that was come to."""
+        one = searches.one()
+        most = min(one.largest, one.least + max(_MOST, int(one.design.weight / 2)))
+        size = min(most, one.least + _FIRST_SIZE)
+        if self.max_size is not None:
+            size = most = min(one.largest, self.max_size)
         while True:
-            grown = iter(together.map(partial(_path_to, size), pairs))
-            paths = [[next(grown) for _ in range(count)] for count in counts]
-            curve = make_curve(paths, 1e-12 * scale)
-            wanted = far_beyond(float(curve.mean_size[curve.best()]), first.least) + 10
-            open_ended = any(path.end > 0 for found in paths for path in found)
+            paths = searches.paths(size)
+            nothing = _errors_of_nothing(paths)
+            glance = glance_at(paths, self._stretch(ridge), self.rescales, nothing)
+            wanted = far_beyond(glance.size, one.least) + _MORE
+            open_ended = any(path.end > 0 for path in paths)
             if size >= min(most, wanted) or not open_ended:
-                break
-            size = min(most, max(wanted, size + 10))
-        curves.append(curve)
-        reached = max(reached, size)
-    rule = CrossValidation("frontier", ridges, np.empty(0, dtype=np.int64), max_size, 1, None)
-    return Choice(curves, ridges, rule.mark(curves, list(range(len(curves)))), reached)
+                return size, paths
+            size = min(most, max(wanted, size + _MORE))
 
 
-def _open(
-    units: Units,
-    ridge: float,
-    threads: int,
-    progress: Callable[[int], None] | None,
-    fold: GroupFold,
-) -> GroupSearch:
-    return fold.search(units, ridge, threads, progress)
+class _Searches:
+    """The searches of all folds of a repeat at one ridge, which can be carried on."""
+
+    def __init__(
+        self,
+        folds: Iterable[GroupFold],
+        how: GroupCrossValidation,
+        ridge: float,
+        together: SideBySide,
+    ) -> None:
+        self._folds, self._how, self._ridge, self._together = folds, how, ridge, together
+        self._pairs: list[tuple[GroupFold, GroupSearch]] | None = None
+        if isinstance(folds, list):
+            self._pairs = list(zip(folds, together.map(self._open, folds), strict=True))
+
+    def _open(self, fold: GroupFold) -> GroupSearch:
+        threads = max(1, thread_count() // self._together.workers)
+        return fold.search(self._how.units, self._ridge, threads, self._together.progress)
+
+    def one(self) -> GroupSearch:
+        """Return one of them."""
+        return self._pairs[0][1] if self._pairs else self._open(next(iter(self._folds)))
+
+    def paths(self, size: int) -> list[FoldPath]:
+        """Return the solutions of every fold up to a size."""
+        if self._pairs is None:
+            return [fold.path(self._open(fold), size) for fold in self._folds]
+        return self._together.map(lambda pair: pair[0].path(pair[1], size), self._pairs)
 
 
-def _path_to(size: int, pair: tuple[GroupFold, GroupSearch]) -> FoldPath:
-    return pair[0].path(pair[1], size)
-
-
-def _variance(data: GroupData) -> float:
-    return float(np.average((data.y - np.average(data.y)) ** 2, weights=data.sample_weight))
-
-
-class _Fold:
-    """Rows to train on, and rows held out."""
-
-    def __init__(self, data: GroupData, train: _Rows, test: _Rows) -> None:
-        self._data, self._train, self._test = data, train, test
-        weights = data.sample_weight
-        self._weights = np.ones(test.size) if weights is None else weights[test]
-        self.weight = float(self._weights.sum())
-        whole = float(data.y.size if weights is None else weights.sum())
-        inside = float(train.size if weights is None else weights[train].sum())
-        self._share = whole / inside if inside > 0 else 1.0
-
-    def search(
-        self, units: Units, ridge: float, threads: int, progress: Callable[[int], None] | None
-    ) -> GroupSearch:
-        data, rows = self._data, self._train
-        weights = None if data.sample_weight is None else data.sample_weight[rows]
-        X: Any = data.X[rows]
-        X = np.asfortranarray(X) if isinstance(X, np.ndarray) else X.tocsc()
-        design = make_design(X, data.y[rows], weights, data.fit_intercept, threads)
-        return GroupSearch(design, units, ridge, threads, swaps=False, progress=progress)
-
-    def path(self, search: GroupSearch, size: int) -> FoldPath:
-        """Return the solutions up to a size, and their errors on the rows held out."""
-        search.grow(size)
-        hull = search.hull()
-        X, y = self._data.X[self._test], self._data.y[self._test]
-        errors = []
-        for model in hull.models:
-            coef = model.beta * model.inverse_scale
-            fitted = X[:, model.support] @ coef + search.design.mean_y - float(model.mean @ coef)
-            errors.append(float(np.average((y - fitted) ** 2, weights=self._weights)))
-        nothing = np.zeros(len(errors))
-        return FoldPath(
-            lambdas=hull.lambdas * self._share,
-            end=hull.end * self._share,
-            sizes=np.array([model.size for model in hull.models]),
-            errors=np.array(errors),
-            along=nothing,
-            square=nothing,
-            weight=self.weight,
-        )
+def _errors_of_nothing(paths: list[FoldPath]) -> NDArray[np.float64]:
+    """Return every fold's error at the largest prices, where there are forced groups at most."""
+    return np.array([path.errors[0] for path in paths])

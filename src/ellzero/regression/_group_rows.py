@@ -59,14 +59,14 @@ class GroupRows:
         )
 
 
-def group_rows(model: UnitModel, search: GroupSearch) -> GroupRows:
-    """Take the groups of a model apart."""
+def group_rows(model: UnitModel, search: GroupSearch, factor: float = 1.0) -> GroupRows:
+    """Take the groups of a model apart, coefficients multiplied by a factor."""
     home = search.units.home[model.support]
     return GroupRows(
         [search.units.names[unit] for unit in model.units],
         model.ranks,
         model.costs,
-        lost_without_each_group(model, search),
+        lost_without_each_group(model, search, factor),
         [model.support[home == unit] for unit in model.units],
     )
 

@@ -35,7 +35,8 @@ from ellzero.regression._cv_curve import Curve
 from ellzero.regression._fitted import FittedSelection
 from ellzero.regression._folds import Data, RepeatedFolds
 from ellzero.regression._frontier import Frontier
-from ellzero.regression._group_cv import choose_group_price, make_group_folds
+from ellzero.regression._group_cv import GroupCrossValidation
+from ellzero.regression._group_folds import GroupFolds
 from ellzero.regression._group_frontier import GroupFrontier
 from ellzero.regression._problem import check_ridges, largest_size, make_problem_on
 from ellzero.regression._removal import lost_of
@@ -100,8 +101,8 @@ class L0RegressorCV(FittedSelection):
         Columns that are in every support: they don't pay ``lam`` but count towards the size.
     feature_groups, size_in, heredity, parents, penalty_factor, positive, at_most
         Groups of columns, heredity, factors of the price, signs and limits, as of
-        :class:`ellzero.L0Regressor`. Every fold is then searched by itself; ``ridge="cv"`` and
-        ``nested`` are for single columns only.
+        :class:`ellzero.L0Regressor`. Every fold is then searched by itself; ``nested`` is for
+        single columns only.
     fit_intercept : bool, default=True
         Whether to centre y and the columns of X and to fit an intercept.
     n_jobs : int, default=None
@@ -354,8 +355,6 @@ class L0RegressorCV(FittedSelection):
 
     def _check_groups(self) -> None:
         check_group_parameters(self.solver)
-        if isinstance(self.ridge, str):
-            raise ValueError('ridge="cv" knows single columns only: give numbers for groups.')
         if self.nested:
             raise ValueError("nested=True knows single columns only: not groups or rules.")
 
@@ -372,21 +371,24 @@ class L0RegressorCV(FittedSelection):
         repeats = [splits[first : first + n_folds] for first in range(0, len(splits), n_folds)]
         for name in ("frontier_", "nested_score_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        folds, scale = make_group_folds(data, repeats)
-        choice = choose_group_price(
-            folds, scale, units, ridges, self.max_size, effective_n_jobs(self.n_jobs), progress
-        )
+        rows = Data(data.X, data.y, data.sample_weight, data.fit_intercept, thread_count())
+        made = RepeatedFolds(rows, repeats)
+        workers = effective_n_jobs(self.n_jobs)
+        rescales = isinstance(self.ridge, str)
+        how = GroupCrossValidation(units, ridges, self.max_size, workers, progress, rescales)
+        folds = GroupFolds(made, data.sample_weight, rescales=rescales)
+        choice = how.choose(folds, made[0].error_scale)
         mark = choice.marks[self.rule]
         columns = data.X if isinstance(data.X, np.ndarray) else data.X.tocsc()
         search = make_search(data._replace(X=columns), units, mark.ridge, progress=progress)
         size = search.largest if self.max_size is None else self.max_size
         found = choose_groups(search, lam=mark.lam, size=None, max_size=size)
         self.n_repeats_, self.max_size_ = n_repeats, choice.max_size
-        self.ridge_, self.rescaling_, self._marks = mark.ridge, 1.0, choice.marks
+        self.ridge_, self.rescaling_, self._marks = mark.ridge, mark.rescaling, choice.marks
         whole = search.design
         self.cv_results_ = _tabulate(ridges, choice.curves, whole.yy / whole.weight)
-        self._store_groups(found.model, search, mark.lam, priced=True)
-        self.frontier_ = GroupFrontier(search, data.names)
+        self._store_groups(found.model, search, mark.lam, self.rescaling_, priced=True)
+        self.frontier_ = GroupFrontier(search, data.names, self.rescaling_)
         certificate = found.certificate.with_least_error(self.rule, self.max_size_, "lam_")
         self.certificate_ = certificate.with_objective(self.objective_)
         return self

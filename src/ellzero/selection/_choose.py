@@ -18,6 +18,7 @@ from ellzero.regression import Frontier, FrontierModel
 from ellzero.regression._cross_validation import DEFAULT_REPEATS, CrossValidation
 from ellzero.regression._cv_curve import Curve
 from ellzero.regression._folds import Data, LearnedFolds, RepeatedFolds, SharedFolds
+from ellzero.regression._group_cv import GroupCrossValidation
 from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._losses import Loss, default_ridge
 from ellzero.regression._problem import make_problem_on
@@ -332,7 +333,8 @@ def _make_procedure(
     ridges = _ridges(settings, data, weight)
     rescales = settings.shrinks and not data.loss.is_likelihood
     if matrix.units is not None:
-        return UnitCrossValidation(ridges, matrix.units, data.weights, None, progress, rescales)
+        how = GroupCrossValidation(matrix.units, ridges, None, 1, progress, rescales)
+        return UnitCrossValidation(how, data.weights)
     return CrossValidation(
         "frontier", ridges, matrix.forced, None, effective_n_jobs(-1), progress, rescales
     )
