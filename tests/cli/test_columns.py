@@ -31,7 +31,9 @@ def test_pooled_levels_and_parts_of_dates(visits, tmp_path):
     assert "pooled in 'city': --rare 1 keeps them apart" in result.err
     content = json.loads((tmp_path / "r.json").read_text())
     names = {variable["name"] for variable in content["model"]["variables"]}
-    assert names == {"city=Rome", "day month=Jul"}
+    assert names == {"city", "day month"}
+    features = {f["name"] for v in content["model"]["variables"] for f in v["features"]}
+    assert {"city=Rome", "city=other", "day month=Jul"} <= features
     details = {column["name"]: column["details"] for column in content["data"]["columns"]}
     assert "; 100 rare ones pooled as 'other'" in details["city"]
     new = tmp_path / "new.csv"

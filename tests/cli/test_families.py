@@ -45,7 +45,7 @@ def test_a_binary_target_is_classified_and_says_so(chosen):
     result, content, _ = chosen
     assert "the log-odds of yes are modelled, by logistic regression" in result.err
     assert "--family gaussian is least squares" in result.err
-    assert re.search(r"\d of 5 features predict 'back': cross-validated D²", result.out)
+    assert re.search(r"\d of 4 variables predict 'back': cross-validated D²", result.out)
     assert "odds ratio per unit" in result.out
     assert "area under the ROC" in result.out
     assert "--posterior" not in result.out

@@ -158,7 +158,7 @@ def test_where_the_average_goes(people, tmp_path):
 
 
 def test_a_prior_that_is_no_worse_gets_no_advice(people, tmp_path):
-    for option in (("--slab", "boom"), ("--scale-prior", "prediction")):
+    for option in (("--slab", "boom", "--levels"), ("--scale-prior", "prediction")):
         save = tmp_path / "m.json"
         result = ellzero("posterior", people, "--target", "score", *option, "--save", save, *SAVED)
         assert result.code == 0, result.err

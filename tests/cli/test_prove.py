@@ -38,7 +38,8 @@ def table(tmp_path, rng):
 def test_a_proof_is_said_saved_and_verified(table, tmp_path, options):
     certificate, report = tmp_path / "c.json", tmp_path / "r.html"
     outputs = ["--certificate", certificate, "--json", tmp_path / "j.json", "--report", report]
-    asked = ["select", table, "--target", "y", "--prove", "--no-stability", *options, *outputs]
+    asked = ["select", table, "--target", "y", "--prove", "--no-stability", "--levels"]
+    asked += [*options, *outputs]
     result = ellzero(*asked)
     assert result.code == 0, result.err
     assert ": proved with " in result.out
@@ -72,7 +73,7 @@ def test_without_a_proof_there_is_none(table, tmp_path):
 
 def test_another_table_or_a_changed_certificate_is_refused(table, tmp_path):
     certificate = tmp_path / "c.json"
-    asked = ["select", table, "--target", "y", "--prove", "--no-stability"]
+    asked = ["select", table, "--target", "y", "--prove", "--no-stability", "--levels"]
     assert ellzero(*asked, "--certificate", certificate).code == 0
     frame = pd.read_csv(table)
     other = tmp_path / "other.csv"

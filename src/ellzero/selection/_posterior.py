@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ellzero._messages import Argument
 from ellzero.selection._factors import rules_of
 from ellzero.selection._feature_matrix import FeatureMatrix
 from ellzero.selection._kept_draws import keep_draws
 from ellzero.selection._linear_model import LinearModel, make_linear_model
 from ellzero.selection._prepare import PreparedTable
 from ellzero.selection._settings import Settings
+from ellzero.tables import DataError
 
 if TYPE_CHECKING:
     from ellzero.posterior import SpikeSlabRegressor
@@ -26,6 +28,8 @@ def fit_posterior(
     """Compute the posterior; ``parameters`` are those of SpikeSlabRegressor."""
     from ellzero.posterior import SpikeSlabRegressor
 
+    if matrix.structure is not None:
+        _check_whole(settings, **parameters)
     estimator = SpikeSlabRegressor(
         random_state=settings.seed,
         always_include=matrix.forced,
@@ -35,6 +39,22 @@ def fit_posterior(
     )
     estimator._fit_named(matrix.X, data.y, data.weights, matrix.names)
     return estimator
+
+
+def _check_whole(
+    settings: Settings, slab: str = "gaussian", solver: str = "auto", **_: Any
+) -> None:
+    """Refuse priors and solvers that know single features only."""
+    asked = None
+    if slab not in ("gaussian", "zellner"):
+        asked = Argument("slab", slab)
+    if solver == "tempered":
+        asked = Argument("solver", solver)
+    if asked is None:
+        return
+    if settings.heredity is not None:
+        raise DataError(asked, " knows single features only, without ", Argument("heredity"), ".")
+    raise DataError(asked, " knows single features only: ", Argument("levels"), " makes them so.")
 
 
 def average_models(

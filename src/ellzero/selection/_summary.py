@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -614,6 +615,7 @@ def _sensitivity(posterior: SpikeSlabRegressor) -> dict[str, Any] | None:
     found = posterior.sensitivity_
     if found is None:
         return None
+    found = replace(found, what="variables")  # as everything else calls them here
     half, twice = found.expected
     out: dict[str, Any] = {"expected_size": found.expected_size, "half": half, "twice": twice}
     told = found.reliable
