@@ -135,7 +135,7 @@ class GroupLikelihoodEngine final : public PythonUnits {
 
   UnitEngine& engine() override { return *likelihood_; }
   GroupSolution look_at(const std::vector<Index>& target) override {
-    likelihood_->start_at(target);
+    likelihood_->move_to(target);  // from where its fit was left, if it is known
     GroupSolution out =
         look([&](Index position) { return likelihood_->exact_removal_cost(position); });
     if (out.columns == widths_of(out.units)) return out;
@@ -144,7 +144,7 @@ class GroupLikelihoodEngine final : public PythonUnits {
     for (std::size_t u = 0; u < out.units.size(); ++u) {
       std::vector<Index> rest = out.units;
       rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(u));
-      likelihood_->start_at(rest);
+      likelihood_->move_to(rest);
       out.removal_cost[u] = std::max(0.0, likelihood_->energy() - energy);
     }
     return out;

@@ -31,6 +31,8 @@ class UnitEngine : public Engine {
   // swaps matter that lower the energy, units that can't do that may be left out: negative gains.
   virtual const Outlook& outlook_without(const std::vector<Index>& leaving, bool lowering) = 0;
 
+  // How many insertions walks through worse supports set out by, at least.
+  virtual Index least_walks() const { return 2; }
   // A hint of what is looked for until the support changes: by unit, 0 if it can't enter, else one
   // over its price (empty: 1 for all); and whether it is the best of every rank or just the best.
   struct Wants {

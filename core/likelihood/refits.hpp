@@ -115,9 +115,9 @@ class Refits {
     return known && known->settled ? known->energy : kInfinity;
   }
 
-  // By how fast the energy falls in the direction of every column, where that is known of the
-  // support; else null.
-  FitMemory::Entry* entry_here() const { return memory_.find(sorted(columns_)); }
+  // What is remembered of where it stands; null if nothing is.
+  const FitMemory::Entry* entry_here() const { return memory_.find(sorted(columns_)); }
+  // How fast the energy falls there in the direction of every column.
   void keep_descents(std::shared_ptr<const std::vector<double>> descents) const {
     const std::vector<Index> key = sorted(columns_);
     const FitMemory::Entry* known = memory_.find(key);

@@ -27,7 +27,8 @@ class UnitFrontier {
         moves_(engine, rules_, table_) {
     Index columns = engine_.columns_in();
     for (const double rank : engine_.outlook().rank) columns += static_cast<Index>(rank);
-    insertions_ = std::clamp<Index>(kStarts / std::max<Index>(columns, 1), 2, kMostStarts);
+    insertions_ = std::clamp<Index>(kStarts / std::max<Index>(columns, 1), engine_.least_walks(),
+                                    kMostStarts);
     // Where much is forbidden, the ways on are fewer.
     if (!rules_.signs.empty() || !rules_.caps.empty()) insertions_ = kMostStarts;
   }

@@ -26,6 +26,7 @@ FAMILIES = {
     "regressor": Family(subsets.check_regressor, 10, 60),
     "folds": Family(subsets.check_cross_validation, 4, 30),
     "likelihood": Family(likelihoods.check_likelihood, 6, 25),
+    "groups": Family(likelihoods.check_group_likelihood, 4, 25),
     "proofs": Family(proofs.check_proof, 10, 40),
     "enumeration": Family(posteriors.check_enumeration, 6, 25),
     "sampling": Family(posteriors.check_sampling, 1, 2),

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from reference.group_likelihood import fit as fit_groups
 from reference.likelihood import all_energies, nll, refit, standardise
 
 from ellzero import L0Classifier, L0PoissonRegressor, _core, l0_frontier
@@ -106,6 +107,57 @@ def check_likelihood(rng):
     )
     start = every[tuple(sorted(table.forced))]
     assert model.objective_ <= start + rounding + 1e-6 * start, "worse than where it starts"
+
+
+def check_group_likelihood(rng):
+    """Every model of groups on a frontier against its refit, and none better than all of a size."""
+    table = hostile.table(rng, most_rows=MOST_ROWS, most_columns=6)
+    loss = str(rng.choice(["logistic", "poisson"]))
+    X, weights, intercept = table.X, table.weights, table.intercept
+    y = response(rng, loss, X)
+    if is_one_kind(loss, y, weights):
+        return
+    n = float(len(y) if weights is None else weights.sum())
+    ridge = 1 / (100 * n) if rng.random() < 0.7 else table.ridge
+    labels = np.sort(rng.integers(0, max(1, X.shape[1] - 1), X.shape[1]))
+    by_columns = bool(rng.random() < 0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SeparationWarning)
+        frontier = l0_frontier(
+            X,
+            y,
+            loss=loss,
+            feature_groups=labels,
+            size_in="columns" if by_columns else "groups",
+            ridge=ridge,
+            sample_weight=weights,
+            fit_intercept=intercept,
+        )
+    how = {"ridge": ridge, "weights": weights, "intercept": intercept}
+    scale = fit_groups(loss, X, y, [], **how)[1]
+    rounding = ROUNDING * scale + 1e-14 * float(np.abs(y).sum())
+    for size in frontier.sizes.tolist():
+        found = frontier.at(size=size)
+        assert np.isfinite(found.coef).all(), f"coefficients {found.coef} of {found.groups}"
+        assert np.isfinite(found.group_cost).all(), f"costs {found.group_cost} of {found.groups}"
+        assert (found.df >= 0).all()
+        if ridge < 1e-6:  # dependence and separation leave both somewhere
+            continue
+        own = [np.flatnonzero(labels == int(label)).tolist() for label in found.groups]
+        energy, eta = fit_groups(loss, X, y, own, **how)[1::2]
+        if np.abs(eta).max() > 40 or any(nearly_dependent(X, g, weights, intercept) for g in own):
+            continue
+        assert abs(found.energy - energy) <= rounding + 1e-6 * energy, (
+            f"energy {found.energy!r} of {found.groups}, refitted {energy!r}"
+        )
+
+
+def nearly_dependent(X, group, weights, intercept):
+    """Whether a group has a column that is nearly, or just, in the span of the others."""
+    Z = standardise(X[:, group], weights, intercept)
+    root = np.ones(len(X)) if weights is None else np.sqrt(weights)
+    spread = np.linalg.svd(root[:, None] * Z, compute_uv=False)
+    return bool(np.any((spread > 1e-12) & (spread < 1e-3)))
 
 
 def independence(Z, weights, ridge):

@@ -12,34 +12,35 @@ import numpy as np
 from scipy.special import expit
 
 from reference.groups import Model, is_closed
-from reference.likelihood import nll
+from reference.likelihood import nll, standardise
 
 
-def basis_of(X, group, weights):
+def basis_of(X, group, weights, intercept=True):
     """Return an orthonormal basis, under the weights, of what the centred columns span."""
     root = np.sqrt(weights)[:, None]
-    Z = X[:, group] - np.average(X[:, group], axis=0, weights=weights)
-    norms = np.linalg.norm(root * Z, axis=0)
-    Z = Z[:, norms > 0] / norms[norms > 0]
+    Z = standardise(X[:, group], weights, intercept)
+    Z = Z[:, np.linalg.norm(root * Z, axis=0) > 0.5]  # the others are constant
     _, spread, right = np.linalg.svd(root * Z, full_matrices=False)
     kept = spread > 1e-5 * max(spread.max(initial=0), 1e-300)
     return Z @ right[kept].T / spread[kept]
 
 
-def fit(loss, X, y, groups, *, ridge=0.0, weights=None, offset=None):
+def fit(loss, X, y, groups, *, ridge=0.0, weights=None, offset=None, intercept=True):
     """Return the rank, the energy, the NLL and the predictors of some groups of columns."""
     y = np.asarray(y, dtype=float)
     w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=float)
     known = np.zeros(len(y)) if offset is None else offset
-    blocks = [basis_of(X, group, w) for group in groups]
+    blocks = [basis_of(X, group, w, intercept) for group in groups]
     Z = np.column_stack([np.empty((len(y), 0)), *blocks])
     rank = int(np.linalg.matrix_rank(np.sqrt(w)[:, None] * Z, tol=1e-5)) if Z.shape[1] else 0
-    A = np.column_stack([np.ones(len(y)), Z])
-    tau = np.concatenate([[0.0], np.full(Z.shape[1], ridge)])
+    A = np.column_stack([np.ones(len(y)), Z]) if intercept else Z
+    tau = np.full(A.shape[1], ridge)
     b = np.zeros(A.shape[1])
-    mean = np.average(y, weights=w)
-    b[0] = np.log(mean / (1 - mean)) if loss == "logistic" else np.log(mean)
-    b[0] -= np.average(known, weights=w)
+    if intercept:
+        tau[0] = 0
+        mean = np.average(y, weights=w)
+        b[0] = np.log(mean / (1 - mean)) if loss == "logistic" else np.log(mean)
+        b[0] -= np.average(known, weights=w)
 
     def energy_of(b):
         with np.errstate(over="ignore", invalid="ignore"):
@@ -48,7 +49,7 @@ def fit(loss, X, y, groups, *, ridge=0.0, weights=None, offset=None):
 
     energy = energy_of(b)
     for _ in range(200):
-        eta = known + A @ b
+        eta = np.where(w > 0, known + A @ b, 0.0)
         mean = expit(eta) if loss == "logistic" else np.exp(eta)
         curvature = w * (mean * (1 - mean) if loss == "logistic" else mean)
         slope = A.T @ (w * (y - mean)) - tau * b
