@@ -107,7 +107,9 @@ class GroupPosterior {
     double log_evidence = 0;
     const Masses sums = run(threads, [&](const Context& context, const GramUser& cache) {
       Enumeration<GroupSpikeSlab> enumeration(quadratic_, cache, prior_, [&] {
-        return std::make_unique<GroupSpikeSlab>(problem_, cache);
+        auto model = std::make_unique<GroupSpikeSlab>(problem_, cache);
+        model->set_silent(true);  // it is asked of its members only
+        return model;
       });
       Masses found = enumeration.run(reference, draws, seed, context, drawn);
       log_evidence = enumeration.log_evidence(found);

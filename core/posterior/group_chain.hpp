@@ -145,6 +145,7 @@ class GroupChain {
       parents.erase(next);
     }
     const std::size_t before = code_of_family();
+    model_.set_silent(true);
     weights_.clear();
     double highest = SlabState::kNever;
     for (std::size_t code = 0; code < std::size_t{1} << family_.size(); ++code) {
@@ -152,9 +153,11 @@ class GroupChain {
       weights_.push_back(possible ? model_.log_posterior() : SlabState::kNever);
       highest = std::max(highest, weights_.back());
     }
+    const bool returned = set_family(before);
+    model_.set_silent(false, returned);
     for (double& value : weights_) value = std::exp(value - highest);
     const Index chosen = choose(weights_);
-    if (chosen < 0 || !set_family(chosen)) set_family(before);
+    if (chosen >= 0 && !set_family(chosen)) set_family(before);
   }
   std::size_t code_of_family() const {
     std::size_t code = 0;

@@ -118,12 +118,16 @@ class GroupSpikeSlab : public SlabState {
 
   void set_tau(double tau) {
     take_tau(tau);
-    support_.set_ridge(tau_);
+    support_.set_tau(tau_);
+  }
+
+  void set_silent(bool silent, bool stands_as_before = false) {
+    support_.set_silent(silent, stands_as_before);
   }
 
   double draw_s2(Random& random) const { return draw_s2_at(total(), random); }
   double draw_theta(Random& random) const { return units_.draw_theta(random); }
-  // Coefficients in the scaled bases, in the order of the members.
+  // Coefficients in the bases, in the order of the members.
   std::vector<double> draw_beta(double s2, Random& random) const {
     std::vector<double> noise(rank());
     for (double& value : noise) value = random.normal();

@@ -61,6 +61,26 @@ def test_zellner_with_groups_that_depend_on_each_other():
     assert (np.abs(values.mean(axis=0) - exact["inclusion"]) < 4 * error + 1e-9).all()
 
 
+@pytest.mark.parametrize("variances", ["gaussian, given", "gaussian, both learned"])
+def test_twins_take_turns(variances):
+    # A factor coded twice, and nearly: a chain that only flips would stay with the first it met.
+    rng = np.random.default_rng(4)
+    X, y = autoregressive(N, 6, 0.3, seed=1)
+    mix = rng.standard_normal((2, 2))
+    near = X[:, 1:3] @ mix + 1e-7 * X[:, 4:6]
+    X = np.column_stack([X, X[:, 1:3] @ mix, near])
+    y = X[:, 1] + X[:, 2] + rng.standard_normal(N)
+    groups = [[0], [1, 2], [3], [4, 5], [6, 7], [8, 9]]
+    prior = core_prior(6, N - 1, theta=0.05, **VARIANCES[variances])
+    posterior = group_posterior(design_of(X, y), groups, prior)
+    exact, _, _ = enumerate_groups(posterior, 10)
+    chains = run_group_chains(posterior, 10, [[], [1]] * (CHAINS // 2), draws=DRAWS, warmup=100)
+    for name in ("inclusion", "mean", "square"):
+        values = np.array([chain[name] for chain in chains]) / DRAWS
+        error = values.std(axis=0, ddof=1) / np.sqrt(CHAINS)
+        assert (np.abs(values.mean(axis=0) - exact[name]) < 4 * error).all(), name
+
+
 def test_same_seed_same_draws_whatever_the_threads():
     X, y = autoregressive(N, P, 0.8, seed=2)
     prior = core_prior(len(GROUPS), N - 1, theta=(1.0, 3.0), **VARIANCES["gaussian, both learned"])
