@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from fuzz import (
     copies,
+    group_posteriors,
     interruptions,
     likelihoods,
     posteriors,
@@ -30,6 +31,7 @@ FAMILIES = {
     "proofs": Family(proofs.check_proof, 10, 40),
     "enumeration": Family(posteriors.check_enumeration, 6, 25),
     "sampling": Family(posteriors.check_sampling, 1, 2),
+    "group_posterior": Family(group_posteriors.check_group_posterior, 3, 12),
     "shrinkage": Family(posteriors.check_scale_mixtures, 1, 3),
     "segments": Family(segments.check_segments, 20, 150),
     "series": Family(segments.check_defaults, 6, 60),

@@ -101,14 +101,20 @@ class ColumnProblem:
 
 
 class GroupProblem(ColumnProblem):
-    """A posterior over sets of groups, or of columns under heredity; attributes as above."""
+    """A posterior over sets of groups, or of columns under heredity; attributes as above.
+
+    ``shared`` says that the columns of a group share the slab variance of one column;
+    benchmarks/group_posterior.py shows what it would be like if each had that of its own.
+    """
+
+    shared = True
 
     def __init__(self, design: _core.Quadratic, prior: _core.SpikeSlabPrior, units: Units) -> None:
         parents = units.parents
         self._posterior = _core.GroupPosterior(
             design,
             [group.tolist() for group in units.columns],
-            True,
+            self.shared,
             prior,
             [] if parents is None else [parents.of(unit).tolist() for unit in range(units.count)],
             units.strong,
