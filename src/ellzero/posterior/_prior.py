@@ -273,16 +273,15 @@ def log_evidence_constant(
 
     The density is of y up to shifts, if there is an intercept: that of n - 1 contrasts.
     """
-    value = log_likelihood_constant(prior)
-    if theta is None:
-        a, b = prior.theta_a, prior.theta_b
-        return value - float(betaln(a, b) + gammaln(a + b + n_free))
-    return value + float(np.log1p(-theta).sum())
+    if theta is not None:
+        return log_likelihood_constant(prior, float(np.log1p(-theta).sum()))
+    a, b = prior.theta_a, prior.theta_b
+    return log_likelihood_constant(prior, -float(betaln(a, b) + gammaln(a + b + n_free)))
 
 
-def log_likelihood_constant(prior: _core.SpikeSlabPrior) -> float:
-    """Return that of it which is no part of the prior over models."""
-    value = -0.5 * prior.degrees * math.log(2 * math.pi)
+def log_likelihood_constant(prior: _core.SpikeSlabPrior, of_models: float = 0.0) -> float:
+    """Return that of it which is no part of the prior over models, and add what is."""
+    value = -0.5 * prior.degrees * math.log(2 * math.pi) + of_models
     noise, slab_variance = prior.noise, prior.slab_variance
     gaussian = prior.slab == _core.Slab.gaussian
     if noise.learned:
