@@ -105,23 +105,26 @@ class GroupChain {
     }
   }
 
-  // A member chosen at random leaves, if no other needs it, and any group that may comes in with
-  // its probability given that just one does: nothing is rejected.
+  // A member chosen at random leaves, and any group that may comes in with its probability given
+  // that just one does: nothing is rejected. If others need the member, only one that they can do
+  // with instead may come, another parent.
   void swap(const Context& context) {
     const Index movable = model_.unit_prior().members();
     if (movable == 0) return;
     context.check();
-    Index which = static_cast<Index>(random_.uniform() * static_cast<double>(movable));
-    Index leaver = -1;
+    Index which = draw_below(movable), leaver = -1;
     for (const Index u : model_.support().members()) {
       if (model_.is_free(u) && which-- == 0) leaver = u;
     }
-    if (leaver < 0 || model_.unit_prior().log_odds(leaver) == -SlabState::kNever) return;
+    if (leaver < 0) return;
+    const bool needed = model_.unit_prior().log_odds(leaver) == -SlabState::kNever;
+    if (needed && problem_.rules.strong) return;
     model_.leave(leaver);
     double highest = SlabState::kNever;
     for (Index u = 0; u < model_.units(); ++u) {
-      const bool out = model_.is_free(u) && !model_.contains(u);
-      odds_[u] = out ? model_.log_odds(u, block_) : SlabState::kNever;
+      odds_[u] = SlabState::kNever;
+      if (!model_.is_free(u) || model_.contains(u)) continue;
+      odds_[u] = needed ? model_.log_weight_with(u, block_) : model_.log_odds(u, block_);
       highest = std::max(highest, odds_[u]);
     }
     for (double& value : odds_) value = std::exp(value - highest);
@@ -133,14 +136,14 @@ class GroupChain {
   // where neither pays by itself, single flips would not find both.
   void redraw_family(const Context& context) {
     context.check();
-    const Index product = products_[draw_below(products_.size())];
+    const Index product = products_[draw_below(static_cast<Index>(products_.size()))];
     family_.assign(1, product);
     std::vector<Index> parents;
     for (const Index u : problem_.rules.parents[product]) {
       if (model_.is_free(u)) parents.push_back(u);
     }
     while (!parents.empty() && family_.size() <= kMostParents) {
-      const auto next = parents.begin() + draw_below(parents.size());
+      const auto next = parents.begin() + draw_below(static_cast<Index>(parents.size()));
       family_.push_back(*next);
       parents.erase(next);
     }
@@ -178,7 +181,7 @@ class GroupChain {
     return all;
   }
 
-  Index draw_below(std::size_t count) {
+  Index draw_below(Index count) {
     return static_cast<Index>(random_.uniform() * static_cast<double>(count));
   }
   // A place with probability proportional to its weight; -1 if rounding leaves none.

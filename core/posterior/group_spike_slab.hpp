@@ -88,6 +88,17 @@ class GroupSpikeSlab : public SlabState {
     return block.open ? before + log_factor(unit, block) : kNever;
   }
 
+  // log p(S with a free group outside | y), up to what does not depend on the group; S itself need
+  // not be closed.
+  double log_weight_with(Index unit, GroupBlock& block) {
+    units_.flip(unit);
+    const double before = log_prior();
+    units_.flip(unit);
+    if (before == kNever) return kNever;
+    support_.look_at(unit, block);
+    return block.open ? before + log_factor(unit, block) : kNever;
+  }
+
   // False, and nothing changed, if it depends on the members.
   bool enter(Index unit) {
     if (!support_.insert(unit)) return false;
