@@ -360,6 +360,22 @@ def test_cross_validation_chooses_how_much_to_shrink_groups():
     assert model.rss == pytest.approx(rest @ rest, rel=1e-9)
 
 
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+def test_groups_of_one_are_columns_to_the_last_bit(ridge):
+    X, y, _ = grouped(14)
+    order = np.random.default_rng(0).permutation(X.shape[1])
+    labels = [f"g{j}" for j in order]
+    plain = L0Regressor(ridge=ridge, always_include=[3]).fit(X, y)
+    groups = L0Regressor(ridge=ridge, feature_groups=labels, always_include=[labels[3]]).fit(X, y)
+    np.testing.assert_array_equal(groups.coef_, plain.coef_)
+    assert groups.lam_ == plain.lam_
+    assert groups.groups_ == [labels[j] for j in plain.support_]
+    table, own = groups.summary(), plain.summary()
+    assert table["df"].tolist() == [1.0] * plain.support_.size
+    np.testing.assert_array_equal(table["r2_lost"], own["r2_lost"])
+    assert list(table.index.get_level_values("variable")) == list(own.index)
+
+
 def test_columns_by_themselves_are_cross_validated_as_groups_of_one():
     rng = np.random.default_rng(13)
     X = rng.normal(size=(60, 8))

@@ -14,6 +14,7 @@ from ellzero._columns import column_name
 from ellzero._sklearn import SelectingRegressor
 from ellzero.regression._group_rows import GroupRows, group_rows
 from ellzero.regression._group_search import GroupSearch, UnitModel
+from ellzero.regression._units import Units
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,6 +82,16 @@ class FittedSelection(SelectingRegressor):
         self._standardised = model.beta / scale
         self._total = design.yy
         self._groups = rows
+
+    def _speak_of_groups(self, units: Units) -> None:
+        """Say of a model of single columns what is said of one made of groups."""
+        names = [units.names[unit] for unit in units.home[self.support_]]
+        cost, total = self._removal_cost, self._total if self._total > 0 else 1.0
+        lost = 2 * cost / total if self._r2_lost is None else self._r2_lost
+        self.groups_ = names
+        self._groups = GroupRows(
+            names, np.ones(len(names), dtype=np.int64), cost, lost, [*self.support_[:, None]]
+        )
 
     def summary(self) -> pd.DataFrame:
         """Tabulate the chosen variables, the most important first.

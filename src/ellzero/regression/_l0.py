@@ -277,13 +277,16 @@ class L0Regressor(FittedSelection):
         X, y, sample_weight = check_fit_input(self, X, y, sample_weight)
         n_columns = X.shape[1]
         names = getattr(self, "feature_names_in_", None)
-        structure = structure_of(self)
+        structure, units = structure_of(self), None
         if not structure.is_plain:
             units = resolve_units(structure, self.always_include, n_columns, names)
-            return self._fit_groups(
-                units, GroupData(X, y, sample_weight, self.fit_intercept, names)
-            )
-        forced = resolve_columns("always_include", self.always_include, n_columns, names)
+            if not units.is_plain:
+                return self._fit_groups(
+                    units, GroupData(X, y, sample_weight, self.fit_intercept, names)
+                )
+            forced = units.home.argsort()[units.forced_units]
+        else:
+            forced = resolve_columns("always_include", self.always_include, n_columns, names)
         start = resolve_columns("start", self.start, n_columns, names)
         self._check_start(start)
         if self.size is not None:
@@ -311,6 +314,8 @@ class L0Regressor(FittedSelection):
         solution = problem.engine.solution()
         lost = lost_of(problem, solution.support)
         self._store(solution, problem.design, forced, search.lam, priced=priced, lost=lost)
+        if units is not None:
+            self._speak_of_groups(units)
         self.n_iter_ = search.n_iter
         self.certificate_ = search.certificate.with_objective(self.objective_)
         if search.warning:

@@ -77,6 +77,13 @@ class Units:
         return np.flatnonzero(self.forced)
 
     @property
+    def is_plain(self) -> bool:
+        """Whether they are single columns without rules."""
+        rules = (self.price, self.parents, self.signs)
+        alone = self.count == self.n_columns
+        return alone and all(rule is None for rule in rules) and not self.caps
+
+    @property
     def home(self) -> NDArray[np.int64]:
         """The unit of every column."""
         return _home_of(self.columns, self.n_columns)
