@@ -89,7 +89,7 @@ class GroupChain {
   }
 
  private:
-  static constexpr Index kFamilies = 4;
+  static constexpr Index kFamilies = 12;
   static constexpr std::size_t kMostParents = 3;  // redrawn with a product
 
   // As Chain::sweep has it of columns.

@@ -37,8 +37,9 @@ def test_agrees_with_enumeration(heredity, theta, variances):
         values = np.array([chain[name] for chain in chains]) / DRAWS
         error = values.std(axis=0, ddof=1) / np.sqrt(CHAINS)
         off = np.abs(values.mean(axis=0) - exact[name])
-        # What is met a few times only has no error that these chains could tell
-        rare = exact["inclusion"] < 1e-3
+        # Of what is met a few times only, these chains can't tell the error of their averages; and
+        # the coefficients of a rare group are another in the rare models that have it.
+        rare = exact["inclusion"] < (1e-3 if name == "inclusion" else 0.02)
         if name == "inclusion":
             assert (off[rare] < 2e-3).all()
         else:
