@@ -44,7 +44,8 @@ def test_agrees_with_enumeration(heredity, theta, variances):
             assert (off[rare] < 2e-3).all()
         else:
             rare = np.isin(np.arange(P), [j for unit in np.flatnonzero(rare) for j in GROUPS[unit]])
-        assert (off < 4 * error + 1e-9 * np.abs(exact[name]))[~rare].all(), name
+        # Some 1300 numbers are compared: one would be this far off in a thousand runs or so
+        assert (off < 5 * error + 1e-9 * np.abs(exact[name]))[~rare].all(), name
 
 
 def test_zellner_with_groups_that_depend_on_each_other():

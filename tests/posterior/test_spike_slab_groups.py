@@ -6,6 +6,7 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 import pytest
+from interrupts import interrupted
 from reference import group_spike_slab as reference
 from reference.subsets import preprocess
 from scipy import sparse, stats
@@ -396,3 +397,14 @@ def test_too_many_groups_to_enumerate():
     model = SpikeSlabRegressor(feature_groups=np.repeat(np.arange(20), 2), solver="enumerate")
     with pytest.raises(ValueError, match="takes at most 16 groups with a variance learned, but 20"):
         model.fit(X, y)
+
+
+@pytest.mark.parametrize("solver", ["gibbs", "enumerate"])
+def test_a_keyboard_interrupt_propagates(solver):
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((200, 320)), rng.standard_normal(200)
+    labels = np.repeat(np.arange(16), 20)
+    model = SpikeSlabRegressor(feature_groups=labels, solver=solver, n_draws=100_000, n_jobs=2)
+    with interrupted():
+        model.fit(X, y)
+    assert not hasattr(model, "coef_")

@@ -56,7 +56,7 @@ class CredibleSet(NamedTuple):
     Attributes
     ----------
     columns : ndarray of int
-        The variables, the likeliest first.
+        The variables, the likeliest first; with groups, their places among the groups.
     inclusion : ndarray
         The inclusion probability of each.
     probability : float
