@@ -162,8 +162,10 @@ def by_size(masses: _Floats, prior: SizePrior) -> BySize:
             return np.asarray(codes >> place[unit] & 1, dtype=bool)
         return np.full(masses.size, unit in always)
 
-    m = count_candidates(contains, masses.size, free, prior.parents, prior.strong)
-    pairs, kind = np.unique(k * (free.size + 1) + m, return_inverse=True)
+    kind, pairs = k, np.arange(free.size + 1) * (free.size + 1) + free.size
+    if prior.parents is not None:
+        m = count_candidates(contains, masses.size, free, prior.parents, prior.strong)
+        pairs, kind = np.unique(k * (free.size + 1) + m, return_inverse=True)
     inclusion = np.zeros((pairs.size, prior.n_units))
     for bit, unit in enumerate(free):
         inside = np.where(codes >> bit & 1, masses, 0.0)
