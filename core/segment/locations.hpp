@@ -48,6 +48,22 @@ inline void profile_jump(const Series& s, Index begin, Index end, std::vector<do
 
 }  // namespace detail
 
+// The times at which a jump after `begin` loses at most `slack`, by the losses L(begin + 1), ...
+inline void add_range(const Series& s, const std::vector<double>& loss, Index begin, Index jump,
+                      double slack, JumpLocations& found) {
+  const double bar = *std::min_element(loss.begin(), loss.end()) + slack;
+  // The jump itself counts even if rounding puts it above the bar.
+  Index first = jump, last = jump;
+  for (std::size_t k = 0; k < loss.size(); ++k) {
+    if (!(loss[k] <= bar)) continue;
+    const Index t = begin + 1 + static_cast<Index>(k);
+    first = std::min(first, t);
+    last = std::max(last, t);
+  }
+  found.first.push_back(s.time(first));
+  found.last.push_back(s.time(last));
+}
+
 // `starts` are the first samples of all segments, 0 among them.
 inline JumpLocations locate_jumps(const Series& s, const std::vector<Index>& starts, double slack) {
   JumpLocations found;
@@ -56,16 +72,7 @@ inline JumpLocations locate_jumps(const Series& s, const std::vector<Index>& sta
     const Index begin = starts[k - 1];
     const Index end = k + 1 < starts.size() ? starts[k + 1] : s.size();
     detail::profile_jump(s, begin, end, loss);
-    const double bar = *std::min_element(loss.begin(), loss.end()) + slack;
-    // The jump itself counts even if rounding puts it above the bar.
-    Index first = starts[k], last = starts[k];
-    for (Index t = begin + 1; t < end; ++t) {
-      if (!(loss[t - begin - 1] <= bar)) continue;
-      first = std::min(first, t);
-      last = std::max(last, t);
-    }
-    found.first.push_back(s.time(first));
-    found.last.push_back(s.time(last));
+    add_range(s, loss, begin, starts[k], slack, found);
   }
   return found;
 }

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "segment/correlated_functional.hpp"
+#include "segment/correlated_refit.hpp"
 #include "segment/functional.hpp"
 #include "segment/pelt.hpp"
 #include "segment/pelt_positive.hpp"
@@ -25,7 +27,7 @@ struct Segmented {
   std::vector<Index> changepoints;  // times
   std::vector<double> signal;       // this and the next are empty unless asked for
   std::vector<double> jumps;
-  double loss = 0;  // 1/2 sum w (y - c)^2
+  double loss = 0;  // 1/2 sum w (y - c)^2, or that of correlated.hpp
 };
 
 // c_t at every time, by the recursion itself, so that c_t = decay * c_{t-1} holds to the bit inside
@@ -45,16 +47,9 @@ inline std::vector<double> expand(const SegmentTask& task, const Series& s, cons
   return c;
 }
 
-// Where the segments begin, found by a solver or given as times; a time with nothing observed
-// stands for the next that has something.
-template <class Poll>
-std::vector<Index> find_starts(const Series& s, SegmentSolver solver,
-                               const std::vector<Index>& given, Poll&& poll) {
-  if (solver == SegmentSolver::functional) return tidy(s, FunctionalPruning(s).solve(poll));
-  if (solver == SegmentSolver::pelt) {
-    return tidy(s, s.positive ? PositiveInequalityPruning(s).solve(poll)
-                              : InequalityPruning(s).solve(poll));
-  }
+// Beginnings of segments that are given as times; one with nothing observed stands for the next
+// that has something.
+inline std::vector<Index> starts_of(const Series& s, const std::vector<Index>& given) {
   if (s.size() == 0) return {};
   std::vector<Index> starts{0};
   for (const Index time : given) {
@@ -64,14 +59,36 @@ std::vector<Index> find_starts(const Series& s, SegmentSolver solver,
     }
     if (i > starts.back() && i < s.size()) starts.push_back(i);
   }
+  return starts;
+}
+
+template <class Poll>
+std::vector<Index> find_starts(const Series& s, SegmentSolver solver,
+                               const std::vector<Index>& given, Poll&& poll) {
+  if (solver == SegmentSolver::functional) return tidy(s, FunctionalPruning(s).solve(poll));
+  if (solver == SegmentSolver::pelt) {
+    return tidy(s, s.positive ? PositiveInequalityPruning(s).solve(poll)
+                              : InequalityPruning(s).solve(poll));
+  }
+  const std::vector<Index> starts = starts_of(s, given);
   return solver == SegmentSolver::given_tidied ? tidy(s, starts) : starts;
+}
+
+template <class Poll>
+Segments find_segments(const Series& s, double phi, SegmentSolver solver,
+                       const std::vector<Index>& given, Poll&& poll) {
+  if (phi == 0) return refit(s, find_starts(s, solver, given, poll));
+  const CorrelatedSeries correlated(s, phi);
+  return refit(correlated, solver == SegmentSolver::functional
+                               ? CorrelatedPruning(correlated).solve(poll)
+                               : starts_of(s, given));
 }
 
 template <class Poll>
 Segmented segment_one(const SegmentTask& task, SegmentSolver solver, bool want_signal,
                       const std::vector<Index>& given, Poll&& poll) {
   const Series s = make_series(task);
-  const Segments found = refit(s, find_starts(s, solver, given, poll));
+  const Segments found = find_segments(s, task.phi, solver, given, poll);
   Segmented out;
   out.loss = found.loss * s.weight_unit * s.unit * s.unit;
   for (std::size_t k = 1; k < found.starts.size(); ++k) {

@@ -25,6 +25,7 @@ struct SegmentTask {
   double lam = 0;
   double decay = 1;
   bool positive = false;
+  double phi = 0;  // correlation of the noise, for free jumps and decay 1: see correlated.hpp
 };
 
 struct Series {
@@ -102,7 +103,8 @@ inline Series make_series(const SegmentTask& task) {
     s.moment += s.weight(i) * std::abs(s.y[i]);
   }
   // No jump can gain more than the energy: a larger lam only loses digits.
-  s.lam = std::min(task.lam / s.unit / s.unit / s.weight_unit, 2 * s.energy);
+  // In correlated noise it can gain four times that.
+  s.lam = std::min(task.lam / s.unit / s.unit / s.weight_unit, (task.phi > 0 ? 8 : 2) * s.energy);
   return s;
 }
 

@@ -569,6 +569,7 @@ def segment(
     weights: list[_Floats | None],
     lams: _Floats,
     decays: _Floats,
+    phis: _Floats,
     positive: bool,
     solver: str,
     want_signal: bool,
@@ -579,6 +580,7 @@ def fit_segments(
     weights: _Floats | None,
     lam: float,
     decay: float,
+    phi: float,
     positive: bool,
     changepoints: _Integers,
     tidied: bool,
@@ -591,7 +593,12 @@ class JumpLocations:
     def last(self) -> _Integers: ...
 
 def jump_locations(
-    y: _Floats, weights: _Floats | None, decay: float, changepoints: _Integers, slack: float
+    y: _Floats,
+    weights: _Floats | None,
+    decay: float,
+    phi: float,
+    changepoints: _Integers,
+    slack: float,
 ) -> JumpLocations: ...
 
 class LaplaceMeans:

@@ -53,7 +53,7 @@ def _number_or(words: tuple[str, ...], value: str, option: str, most: float) -> 
     type=click.Choice(["auto", "white", "ar1"]),
     default="auto",
     show_default=True,
-    help="With --lam auto: whether noise is correlated from sample to sample; auto finds out.",
+    help="Whether noise is correlated from sample to sample; with --lam auto, auto finds out.",
 )
 @click.option(
     "--rule",
@@ -280,10 +280,7 @@ def _show(console: Console, content: dict[str, Any], series: _Series) -> None:
     if len(jumps) > _MOST_SHOWN:
         console.say(f"... and {len(jumps) - _MOST_SHOWN:,} more")
     console.say()
-    console.say(
-        "This is the optimum of half the squared error plus the price of every jump, not an "
-        f"approximation of it. {content['penalty'].replace('It', 'The price', 1)}"
-    )
+    console.say(f"{content['optimum']} {content['penalty'].replace('It', 'The price', 1)}")
     for caution in content["cautions"]:
         console.note(caution, "Warning")
 

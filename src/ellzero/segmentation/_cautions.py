@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import median_filter
 
 from ellzero.segmentation._calibrated import price_in_noise
+from ellzero.segmentation._correlated import innovations, price_in_correlated_noise
 from ellzero.segmentation._noise import noise_of_residuals
 from ellzero.segmentation._series import Series
 
@@ -74,8 +75,12 @@ def _correlation(found: Segmentation, n: int) -> str:
 
 
 def _lone_samples(found: Segmentation, n: int) -> str:
-    inflation = found.noise.inflation(found.decay)
-    usual = found.noise.sd**2 * inflation * price_in_noise(n / inflation, found.decay, False)
+    if found.phi > 0:
+        usual = (1 - found.phi**2) * price_in_correlated_noise(n, found.phi)
+    else:
+        inflation = found.noise.inflation(found.decay)
+        usual = inflation * price_in_noise(n / inflation, found.decay, False)
+    usual *= found.noise.sd**2
     if found.chosen_by != "auto" or found.lam <= _RAISED * usual:
         return ""
     return (
@@ -95,12 +100,12 @@ def _within_pieces(values: _Floats, found: Segmentation, weights: _Floats) -> _F
     return inside
 
 
-def _slope(time: _Floats, y: _Floats, weights: _Floats) -> tuple[float, float]:
+def _slope(time: _Floats, y: _Floats) -> tuple[float, float]:
     """Return a slope by least squares, and by how much it lowers half the squares."""
-    squares = float(weights @ time**2)
+    squares = float(time @ time)
     if squares == 0:
         return 0.0, 0.0
-    slope = float(weights @ (time * y)) / squares
+    slope = float(time @ y) / squares
     return slope, 0.5 * slope**2 * squares
 
 
@@ -108,10 +113,15 @@ def _trend(found: Segmentation, observed: NDArray[np.bool_]) -> str:
     weights = observed.astype(float)
     if found.sample_weight is not None:
         weights *= found.sample_weight
-    y = np.where(observed, found.y, 0.0)
-    time = np.arange(len(y), dtype=float)
-    residuals = np.where(observed, y - found.signal, 0.0)
-    slope, gain = _slope(_within_pieces(time, found, weights), residuals, weights)
+    series = Series(found.y, found.sample_weight, None)
+
+    def scaled(values: _Floats) -> _Floats:  # as the loss sees them
+        return innovations(series, found.phi, values)
+
+    time = np.arange(len(found.y), dtype=float)
+    slope, gain = _slope(
+        scaled(_within_pieces(time, found, weights)), scaled(found.y - found.signal)
+    )
     if gain > found.lam > 0:
         return (
             f"Within the pieces the series {'rises' if slope > 0 else 'falls'}, on average by "
@@ -120,10 +130,12 @@ def _trend(found: Segmentation, observed: NDArray[np.bool_]) -> str:
         )
     if len(found.changepoints) < 2:
         return ""
-    total = weights.sum()
-    centred = np.where(observed, y - float(weights @ y) / total, 0.0)
-    line, gain = _slope(time - float(weights @ time) / total, centred, weights)
-    if 0.5 * float(weights @ centred**2) - gain + found.lam >= found.objective:
+    ones, y = scaled(np.ones(len(time))), scaled(found.y)
+    total = float(ones @ ones)
+    across = scaled(time) - ones * float(ones @ scaled(time)) / total
+    centred = y - ones * float(ones @ y) / total
+    line, gain = _slope(across, centred)
+    if 0.5 * float(centred @ centred) - gain + found.lam >= found.objective:
         return ""
     return (
         f"A straight line, {'rising' if line > 0 else 'falling'} by {abs(line):.3g} a sample, fits "

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero._sklearn import RowTransformer, StrOptions
-from ellzero.segmentation._noise import NOISE
-from ellzero.segmentation._segment import LAM, How, segment_series
+from ellzero.segmentation._choose import How
+from ellzero.segmentation._noise import CORRELATION, NOISE
+from ellzero.segmentation._segment import LAM, segment_series
 from ellzero.segmentation._series import DECAY, JUMPS, PRICE, Series, check_size, threads_for
 
 __all__ = ["L0SegmentDenoiser"]
@@ -24,8 +25,8 @@ class L0SegmentDenoiser(RowTransformer):
     .. math:: \tfrac12 \sum_t (y_t - c_t)^2
               + \mathrm{lam} \sum_{t > 0} I(c_t \ne \mathrm{decay}\; c_{t-1})
 
-    exactly: see :func:`segment`. Rows are independent, and nothing is learned from those of ``fit``
-    but their length.
+    exactly, or the corresponding one for correlated noise: see :func:`segment`. Rows are
+    independent, and nothing is learned from those of ``fit`` but their length.
 
     Parameters
     ----------
@@ -35,8 +36,8 @@ class L0SegmentDenoiser(RowTransformer):
         What the signal is multiplied by from one column to the next, above 0 and up to 1.
     jumps : {"free", "positive"}, default="free"
         Whether jumps may go down.
-    noise : {"auto", "white", "ar1"}, default="auto"
-        For ``lam="auto"``: whether the noise is correlated from column to column.
+    noise : {"auto", "white", "ar1"} or float, default="auto"
+        Whether the noise is correlated from column to column; see :func:`segment`.
     solver : {"functional", "pelt", "dp"}, default="functional"
         All are exact; the first is the fastest.
     rule : {"min", "1se"}, default="min"
@@ -65,7 +66,7 @@ class L0SegmentDenoiser(RowTransformer):
         "lam": [PRICE, LAM],
         "decay": [DECAY],
         "jumps": [JUMPS],
-        "noise": [NOISE],
+        "noise": [NOISE, CORRELATION],
         "solver": [StrOptions({"functional", "pelt", "dp"})],
         "rule": [StrOptions({"min", "1se"})],
         "n_jobs": [Integral, None],
@@ -77,7 +78,7 @@ class L0SegmentDenoiser(RowTransformer):
         *,
         decay: float = 1.0,
         jumps: str = "free",
-        noise: str = "auto",
+        noise: str | float = "auto",
         solver: str = "functional",
         rule: str = "min",
         n_jobs: int | None = None,

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero._sklearn import StrOptions, check_parameters
+from ellzero._sklearn import Interval, StrOptions, check_parameters
 from ellzero.segmentation._series import DECAY, Fit, Series, read_one
 
-__all__ = ["NOISE", "NoiseEstimate", "estimate_noise", "noise_of", "noise_of_residuals"]
+__all__ = [
+    "CORRELATION",
+    "MOST_CORRELATED",
+    "NOISE",
+    "NoiseEstimate",
+    "estimate_noise",
+    "noise_of",
+    "noise_of_residuals",
+    "spread",
+]
 
 _Floats = NDArray[np.float64]
 
 NOISE = StrOptions({"auto", "white", "ar1"})
+CORRELATION = Interval(Real, 0, 1, closed="left")
 
 # Of |z|, z standard normal.
 _MEDIAN = 0.6744897501960817
@@ -26,7 +37,7 @@ _LEFT = 0.9775599834528068
 # Correlations that white noise might have: so many standard errors, 1 / sqrt(n) each.
 _ERRORS = 2.0
 # Beyond this no number of samples would do.
-_MOST_CORRELATED = 0.99
+MOST_CORRELATED = 0.99
 
 
 class NoiseEstimate(NamedTuple):
@@ -125,7 +136,7 @@ def _scaled(series: Series, factor: float, before: Any, after: Any) -> _Floats:
     return scaled
 
 
-def _spread(differences: _Floats) -> float:
+def spread(differences: _Floats) -> float:
     """Return a standard deviation that a few large values don't change."""
     if not differences.size:
         return 0.0
@@ -147,14 +158,14 @@ def noise_of(series: Series, decay: float, kind: str) -> NoiseEstimate:
     differences = _differences(series, decay, 1)
     if not differences.size:  # no two samples in a row: those next to each other
         times = np.flatnonzero(series.observed)
-        return NoiseEstimate(_spread(_scaled(series, 1.0, times[:-1], times[1:])), 0.0)
-    sd = _spread(differences)
+        return NoiseEstimate(spread(_scaled(series, 1.0, times[:-1], times[1:])), 0.0)
+    sd = spread(differences)
     if kind == "white" or not np.median(np.abs(differences)) > 0:
         return NoiseEstimate(sd, 0.0)
     # With x = decay phi the variances at lags 1 and 2 are 1 + decay^2 - 2 x and 1 + decay^4 - 2 x^2
     # times that of the noise; their ratio gives x.
     one, two = 1 + decay**2, 1 + decay**4
-    ratio = (_spread(_differences(series, decay, 2)) / sd) ** 2 * two / one
+    ratio = (spread(_differences(series, decay, 2)) / sd) ** 2 * two / one
     inside = ratio**2 - 2 * ratio * one + 2 * two
     correlation = (ratio - math.sqrt(max(inside, 0.0))) / 2 / decay
     correlation = _accepted(correlation, int(np.count_nonzero(series.observed)), kind)
@@ -163,7 +174,7 @@ def noise_of(series: Series, decay: float, kind: str) -> NoiseEstimate:
 
 def _accepted(correlation: float, n: int, kind: str) -> float:
     least = _ERRORS / math.sqrt(n) if kind == "auto" else 0.0
-    return min(correlation, _MOST_CORRELATED) if correlation > least else 0.0
+    return min(correlation, MOST_CORRELATED) if correlation > least else 0.0
 
 
 def noise_of_residuals(series: Series, fit: Fit, kind: str) -> NoiseEstimate:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero._sklearn import StrOptions, check_parameters
-from ellzero.segmentation._calibrated import calibrated_penalties
-from ellzero.segmentation._noise import NOISE
+from ellzero.segmentation._calibrated import Price
+from ellzero.segmentation._choose import How, check_correlation, choose_penalties
+from ellzero.segmentation._noise import CORRELATION, NOISE
 from ellzero.segmentation._segmentation import Segmentation, make_segmentation
 from ellzero.segmentation._series import (
     DECAY,
@@ -54,24 +55,27 @@ class SegmentationPath:
     n_segments : ndarray of int
         The number of segments before, between and after them, increasing.
     losses : ndarray
-        ``1/2 sum w (y - c)^2`` of each.
+        ``1/2 sum w (y - c)^2`` of each, or that of correlated noise: see :func:`segment`.
     changepoints : list of ndarray of int
         Those of each.
     lam_min, lam_max : float
         The range. ``lam_max`` is ``inf`` if the path begins with one segment.
+    phi : float
+        The correlation of the noise in the objective; 0 for least squares.
     """
 
     def __init__(
         self,
         series: Series,
         decay: float,
-        noise: str,
+        noise: str | float,
+        phi: float,
         cuts: list[_Cut],
         lambdas: list[float],
         lam_min: float,
         lam_max: float,
     ) -> None:
-        self._series, self._decay, self._noise = series, decay, noise
+        self._series, self._decay, self._noise, self.phi = series, decay, noise, phi
         self.changepoints = [cut.changepoints for cut in cuts]
         self.losses = np.array([cut.loss for cut in cuts])
         self.n_segments = np.array([cut.size + 1 for cut in cuts])
@@ -133,8 +137,8 @@ class SegmentationPath:
             price = float(lam)
             place = int(np.count_nonzero(self.lambdas > price))
         series = self._series
-        fit = fit_segments(series, self._decay, self.changepoints[place])
-        return make_segmentation(fit, series, price, self._decay, self._noise)
+        fit = fit_segments(series, self._decay, self.changepoints[place], phi=self.phi)
+        return make_segmentation(fit, series, Price(price, self.phi), self._decay, self._noise)
 
     def _no_such_number(self, segments: Any) -> str:
         message = f"segments={segments!r} is not on the path"
@@ -192,7 +196,7 @@ def segment_path(
     *,
     decay: float = 1.0,
     jumps: str = "free",
-    noise: str = "auto",
+    noise: str | float = "auto",
     solver: str = "functional",
     sample_weight: Any = None,
     n_jobs: int | None = None,
@@ -214,8 +218,10 @@ def segment_path(
         The range of penalties, in squared units of y. By default from half the penalty that
         :func:`segment` chooses up to where there is no jump. About two problems are solved for
         every segmentation that is found.
-    decay, jumps, noise, sample_weight, n_jobs
+    decay, jumps, sample_weight, n_jobs
         As for :func:`segment`.
+    noise : {"auto", "white", "ar1"} or float, default="auto"
+        As for :func:`segment`: at a ``lam_min`` that is given, "auto" means least squares.
     solver : {"functional", "pelt"}, default="functional"
         As for :func:`segment`.
 
@@ -240,7 +246,7 @@ def segment_path(
             "lam_max": [PRICE, None],
             "decay": [DECAY],
             "jumps": [JUMPS],
-            "noise": [NOISE],
+            "noise": [NOISE, CORRELATION],
             "solver": [StrOptions({"functional", "pelt"})],
         },
         lam_min=lam_min,
@@ -254,10 +260,10 @@ def segment_path(
     series = series._replace(y=series.y.copy())  # kept, while users change their data
     if series.weights is not None:
         series = series._replace(weights=series.weights.copy())
-    if lam_min is None:
-        low = calibrated_penalties([series], [float(decay)], positive, noise, threads)[0] / 2
-    else:
-        low = float(lam_min)
+    how, rates = How(positive, noise, solver, "min", threads), [float(decay)]
+    check_correlation([], rates, how)
+    price, _ = choose_penalties([series], ["auto" if lam_min is None else lam_min], rates, how)[0]
+    low, phi = (price.lam / 2 if lam_min is None else price.lam), price.phi
 
     def solve(lams: list[float]) -> list[_Cut]:
         found = solve_all(
@@ -267,12 +273,13 @@ def segment_path(
             positive,
             solver,
             threads=threads,
+            phis=[phi] * len(lams),
             want_signal=False,
         )
         return [_Cut(changepoints, loss) for changepoints, _, _, loss in found]
 
     none = np.zeros(0, dtype=np.int64)
-    whole = _Cut(none, fit_segments(series, decay, none)[3])
+    whole = _Cut(none, fit_segments(series, decay, none, phi=phi)[3])
     if lam_max is None:
         # One segment is optimal at a penalty as large as all that jumps could gain.
         first, top, high = whole, math.inf, max(whole.loss, low)
@@ -282,7 +289,7 @@ def segment_path(
         first, top, high = solve([float(lam_max)])[0], float(lam_max), float(lam_max)
     last = solve([low])[0]
     cuts, lambdas = _crops(first, last, high, low, solve)
-    return SegmentationPath(series, float(decay), noise, cuts, lambdas, low, top)
+    return SegmentationPath(series, float(decay), noise, phi, cuts, lambdas, low, top)
 
 
 def _crops(

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ellzero._sklearn import StrOptions, check_parameters
 from ellzero._warnings import PiecesWarning
-from ellzero.segmentation._calibrated import calibrated_penalties
-from ellzero.segmentation._cross_validation import PenaltyCurve, cross_validate
+from ellzero.segmentation._choose import How, check_correlation, choose_penalties
 from ellzero.segmentation._dp import dynamic_programme
-from ellzero.segmentation._noise import NOISE
-from ellzero.segmentation._penalty import bic_penalty
+from ellzero.segmentation._noise import CORRELATION, NOISE
 from ellzero.segmentation._segmentation import Segmentation, make_segmentation
 from ellzero.segmentation._series import (
     DECAY,
@@ -27,7 +25,7 @@ from ellzero.segmentation._series import (
     threads_for,
 )
 
-__all__ = ["LAM", "How", "segment", "segment_series"]
+__all__ = ["LAM", "segment", "segment_series"]
 
 LAM = StrOptions({"auto", "bic", "cv"})
 
@@ -38,7 +36,7 @@ def segment(
     *,
     decay: float | Sequence[float] = 1.0,
     jumps: str = "free",
-    noise: str = "auto",
+    noise: str | float = "auto",
     solver: str = "functional",
     sample_weight: Any = None,
     rule: str = "min",
@@ -55,6 +53,15 @@ def segment(
     piecewise constant and its jumps are changepoints; with ``decay < 1`` it decays between jumps,
     as the fluorescence of calcium does between spikes. This is the global optimum, up to rounding
     and a part in 10^10 of ``lam``.
+
+    If the noise on steps is correlated from sample to sample, ``e[t] = phi e[t-1] + innovation``,
+    it is
+
+    .. math:: \tfrac12 (1 - \phi^2)(y_0 - c_0)^2
+              + \tfrac12 \sum_{t > 0} (y_t - c_t - \phi\,(y_{t-1} - c_{t-1}))^2
+              + \mathrm{lam} \sum_{t > 0} I(c_t \ne c_{t-1})
+
+    that is minimised (Romano, Rigaill, Runge and Fearnhead 2022), as exactly; ``noise`` says when.
 
     Parameters
     ----------
@@ -74,10 +81,13 @@ def segment(
     jumps : {"free", "positive"}, default="free"
         Whether jumps may go down: ``"positive"`` asks for ``c[t] >= decay * c[t - 1]`` everywhere.
         c itself may be negative.
-    noise : {"auto", "white", "ar1"}, default="auto"
-        What ``lam="auto"`` and :meth:`Segmentation.locations` suppose of the noise: independent
-        from sample to sample (``"white"``), or with ``e[t] = phi e[t-1] + innovation`` and phi
-        estimated (``"ar1"``); ``"auto"`` decides by the size of phi.
+    noise : {"auto", "white", "ar1"} or float, default="auto"
+        What is supposed of the noise: independent from sample to sample (``"white"``), or
+        correlated, with phi estimated (``"ar1"``) or given. ``"auto"`` estimates phi if ``lam`` is
+        "auto", and decides by its size; at a ``lam`` that is given it means least squares. phi is
+        part of the objective for steps (``decay=1``, ``jumps="free"``, ``solver="functional"``, and
+        ``lam`` a number or "auto"). Elsewhere ``"ar1"`` and "auto" raise the price of a jump
+        instead, and tell :meth:`Segmentation.locations`.
     solver : {"functional", "pelt", "dp"}, default="functional"
         All are exact. Functional pruning takes time close to proportional to n; pruning by
         inequality (PELT) keeps more candidates, many more when there are few jumps or they have to
@@ -121,7 +131,7 @@ def segment(
     """
     check_parameters(
         "segment",
-        {"jumps": [JUMPS], "noise": [NOISE], "solver": [_SOLVER], "rule": [_RULE]},
+        {"jumps": [JUMPS], "noise": [NOISE, CORRELATION], "solver": [_SOLVER], "rule": [_RULE]},
         jumps=jumps,
         noise=noise,
         solver=solver,
@@ -146,59 +156,30 @@ def _warn(found: list[Segmentation], single: bool) -> None:
         warnings.warn(PiecesWarning(found[odd[0]].cautions, name, len(odd) - 1), stacklevel=3)
 
 
-class How(NamedTuple):
-    """What several series have in common."""
-
-    positive: bool
-    noise: str
-    solver: str
-    rule: str
-    threads: int
-
-
-def _choose_penalties(
-    series: list[Series], asked: list[Any], decays: list[float], how: How
-) -> list[tuple[float, PenaltyCurve | None]]:
-    """Turn what the user said into numbers, and the curves they were read off, if there are any."""
-    automatic = [k for k, lam in enumerate(asked) if lam == "auto"]
-    calibrated = calibrated_penalties(
-        [series[k] for k in automatic],
-        [decays[k] for k in automatic],
-        how.positive,
-        how.noise,
-        how.threads,
-    )
-    known = dict(zip(automatic, calibrated, strict=True))
-    chosen: list[tuple[float, PenaltyCurve | None]] = []
-    for k, (one, lam, decay) in enumerate(zip(series, asked, decays, strict=True)):
-        if k in known:
-            chosen.append((known[k], None))
-        elif lam == "bic":
-            chosen.append((bic_penalty(one, decay), None))
-        elif lam == "cv":
-            solver = "functional" if how.solver == "dp" else how.solver
-            curve = cross_validate(one, decay, how.positive, solver, how.threads)
-            chosen.append((curve.best if how.rule == "min" else curve.one_se, curve))
-        else:
-            chosen.append((float(lam), None))
-    return chosen
-
-
 def segment_series(
     series: list[Series], lam: Any, decay: Any, how: How, caller: str
 ) -> list[Segmentation]:
     """Segment checked series."""
     asked = per_series(caller, "lam", lam, [PRICE, LAM], len(series))
     decays = [float(g) for g in per_series(caller, "decay", decay, [DECAY], len(series))]
-    chosen = _choose_penalties(series, asked, decays, how)
-    lams = [price for price, _ in chosen]
+    check_correlation(asked, decays, how)
+    chosen = choose_penalties(series, asked, decays, how)
+    prices = [price for price, _ in chosen]
     if how.solver == "dp":
         found = [
-            _by_dp(one, price, g, how.positive)
-            for one, price, g in zip(series, lams, decays, strict=True)
+            _by_dp(one, price.lam, g, how.positive)
+            for one, price, g in zip(series, prices, decays, strict=True)
         ]
     else:
-        found = solve_all(series, lams, decays, how.positive, how.solver, threads=how.threads)
+        found = solve_all(
+            series,
+            [price.lam for price in prices],
+            decays,
+            how.positive,
+            how.solver,
+            threads=how.threads,
+            phis=[price.phi for price in prices],
+        )
     return [
         make_segmentation(
             fit, one, price, g, how.noise, curve, said if isinstance(said, str) else "given"

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero._sklearn import Interval, check_parameters
+from ellzero.segmentation._calibrated import Price
 from ellzero.segmentation._cautions import find_cautions
+from ellzero.segmentation._correlated import innovations, noise_of_innovations
 from ellzero.segmentation._noise import NoiseEstimate, noise_of_residuals
 from ellzero.segmentation._series import Fit, Series
 
@@ -43,7 +45,8 @@ class Segmentation:
     jumps : ndarray
         ``c[t] - decay * c[t - 1]`` at each changepoint, in the units of y: the sizes of the spikes.
     objective : float
-        ``1/2 sum w (y - c)^2 + lam len(changepoints)``, in squared units of y.
+        ``1/2 sum w (y - c)^2 + lam len(changepoints)``, in squared units of y; in correlated noise
+        (``phi > 0``) with innovations in place of residuals, as :func:`segment` says.
     loss : float
         The first part of it.
     n_segments : int
@@ -64,9 +67,11 @@ class Segmentation:
         Where ``lam`` comes from.
     noise_kind : {"auto", "white", "ar1"}
         What was supposed of the noise.
+    phi : float
+        The correlation of the noise in the objective; 0 for least squares.
     noise : NoiseEstimate
         The noise that is left: its standard deviation ``sd`` and its ``correlation`` from one
-        sample to the next.
+        sample to the next, which is ``phi`` if that is not 0.
     cautions : list of str
         What speaks against pieces (drift, a trend, a season, pieces of few samples), in
         sentences; none if nothing does. :func:`segment` warns of it if it chose ``lam``.
@@ -84,10 +89,11 @@ class Segmentation:
     cv: PenaltyCurve | None = None
     chosen_by: str = "given"
     noise_kind: str = "auto"
+    phi: float = 0.0
 
     @property
     def objective(self) -> float:
-        """``1/2 sum w (y - c)^2 + lam len(changepoints)``."""
+        """``1/2 sum w (y - c)^2 + lam len(changepoints)``, or that of correlated noise."""
         return self.loss + (self.lam * len(self.changepoints) if len(self.changepoints) else 0.0)
 
     @property
@@ -100,6 +106,8 @@ class Segmentation:
         """The noise that is left: its standard deviation, and its correlation."""
         series = Series(self.y, self.sample_weight, None)
         fit = self.changepoints, self.signal, self.jumps, self.loss
+        if self.phi > 0:
+            return noise_of_innovations(series, fit, self.phi)
         return noise_of_residuals(series, fit, self.noise_kind)
 
     @cached_property
@@ -121,8 +129,8 @@ class Segmentation:
         pandas.DataFrame
             ``start`` and ``stop``: its first index, and one past its last. ``level``: the signal at
             ``start``. ``jump``: what it rose by there, NaN for the first segment. ``loss``:
-            ``1/2 sum w (y - c)^2`` over its samples. If y was a pandas Series, ``first`` and
-            ``last`` are the labels at its ends.
+            ``1/2 sum w (y - c)^2`` over its samples, or that of their innovations. If y was a
+            pandas Series, ``first`` and ``last`` are the labels at its ends.
 
         Examples
         --------
@@ -137,8 +145,10 @@ class Segmentation:
         n = len(self.y)
         start = np.concatenate([np.zeros(min(n, 1), dtype=np.int64), self.changepoints])
         stop = np.append(start[1:], n)[: len(start)]
-        weights = 1.0 if self.sample_weight is None else self.sample_weight
-        squares = np.nan_to_num(0.5 * weights * (self.y - self.signal) ** 2)
+        series = Series(self.y, self.sample_weight, None)
+        squares = np.zeros(n)
+        left = innovations(series, self.phi, self.y - self.signal)
+        squares[series.observed] = 0.5 * left**2
         table = pd.DataFrame(
             {
                 "start": start,
@@ -158,10 +168,11 @@ class Segmentation:
 
         With the changepoints on either side held fixed, a changepoint is moved, and the levels
         fitted anew: it could be wherever that raises the loss by at most
-        ``-log(1 - sqrt(level))`` times the variance of the noise (the long-run variance if it is
-        correlated). This is where a random walk with drift, which the loss is on either side of a
-        small jump, has its lowest point with probability ``level`` (Yao 1987; Hansen 2000). Where
-        jumps are large the interval is a single index, and right more often than that.
+        ``-log(1 - sqrt(level))`` times the variance of the noise (of its innovations if ``phi >
+        0``; else the long-run variance if it is correlated). This is where a random walk with
+        drift, which the loss is on either side of a small jump, has its lowest point with
+        probability ``level`` (Yao 1987; Hansen 2000). Where jumps are large the interval is a
+        single index, and right more often than that.
 
         The interval says where a jump is, if there is one there: not whether.
 
@@ -187,9 +198,10 @@ class Segmentation:
         """
         check_parameters("locations", {"level": [_SHARE]}, level=level)
         slack = -math.log(1 - math.sqrt(level))
-        slack *= self.noise.sd**2 * self.noise.inflation(self.decay)
+        spread = 1 - self.phi**2 if self.phi > 0 else self.noise.inflation(self.decay)
+        slack *= self.noise.sd**2 * spread
         found = _core.jump_locations(
-            self.y, self.sample_weight, self.decay, self.changepoints, slack
+            self.y, self.sample_weight, self.decay, self.phi, self.changepoints, slack
         )
         return np.column_stack([found.first, found.last]).astype(np.int64)
 
@@ -216,21 +228,23 @@ class Segmentation:
 def make_segmentation(
     fit: Fit,
     series: Series,
-    lam: float,
+    price: Price,
     decay: float,
-    noise_kind: str,
+    noise_kind: str | float,
     curve: PenaltyCurve | None = None,
     chosen_by: str = "given",
 ) -> Segmentation:
     """Put together what the core found and what it was given, copied: users change their data."""
     changepoints, signal, jumps, loss = fit
     weights = None if series.weights is None else series.weights.copy()
+    if not isinstance(noise_kind, str):
+        noise_kind = "ar1" if noise_kind > 0 else "white"
     return Segmentation(
         changepoints,
         signal,
         jumps,
         loss,
-        lam,
+        price.lam,
         decay,
         series.y.copy(),
         weights,
@@ -238,4 +252,5 @@ def make_segmentation(
         curve,
         chosen_by,
         noise_kind,
+        price.phi,
     )

@@ -205,14 +205,16 @@ def solve_all(
     solver: str,
     *,
     threads: int,
+    phis: Sequence[float] | None = None,
     want_signal: bool = True,
 ) -> list[Fit]:
-    """Run a compiled solver on every series."""
+    """Run a compiled solver on every series, in noise correlated at ``phis``, by default none."""
     found = _core.segment(
         [one.y for one in series],
         [one.weights for one in series],
         np.array(lams, dtype=np.float64),
         np.array(decays, dtype=np.float64),
+        np.zeros(len(lams)) if phis is None else np.array(phis, dtype=np.float64),
         positive=positive,
         solver=solver,
         want_signal=want_signal,
@@ -226,6 +228,7 @@ def fit_segments(
     decay: float,
     changepoints: NDArray[np.int64],
     *,
+    phi: float = 0.0,
     tidied: bool = False,
     lam: float = 0.0,
     positive: bool = False,
@@ -233,7 +236,9 @@ def fit_segments(
     """Fit the segments that begin at given times; ``tidied`` drops jumps not worth ``lam``."""
     changepoints = np.ascontiguousarray(changepoints, dtype=np.int64)
     return _plain(
-        _core.fit_segments(series.y, series.weights, lam, decay, positive, changepoints, tidied)
+        _core.fit_segments(
+            series.y, series.weights, lam, decay, phi, positive, changepoints, tidied
+        )
     )
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ellzero.segmentation._path import segment_path
 from ellzero.segmentation._segmentation import Segmentation
 
-__all__ = ["MOST_FOLLOWED", "dropped_at", "price_in_words", "summarise_series"]
+__all__ = ["MOST_FOLLOWED", "dropped_at", "optimum_in_words", "price_in_words", "summarise_series"]
 
 # Following a jump along the path takes about two runs for every jump.
 MOST_FOLLOWED = 200
@@ -48,6 +48,8 @@ def summarise_series(
         "observed": int(np.count_nonzero(~np.isnan(found.y))),
         "lam": _finite(found.lam),
         "penalty": price_in_words(found),
+        "optimum": optimum_in_words(found),
+        "phi": float(found.phi),
         "decay": float(found.decay),
         "noise": _finite(noise.sd),
         "noise_correlation": _finite(noise.correlation),
@@ -98,6 +100,20 @@ def price_in_words(found: Segmentation) -> str:
     return "It was given."
 
 
+def optimum_in_words(found: Segmentation) -> str:
+    """Say what was minimised."""
+    what = "half the squared error"
+    if found.phi > 0:
+        what = (
+            "half the squares of the innovations (each residual less "
+            f"{found.phi:.2f} times the one before)"
+        )
+    return (
+        f"What was found is the optimum of {what} plus the price of every jump, not an "
+        "approximation of it."
+    )
+
+
 def dropped_at(found: Segmentation, positive: bool) -> NDArray[np.float64]:
     """Return the price up to which each jump stays, from the path.
 
@@ -109,6 +125,7 @@ def dropped_at(found: Segmentation, positive: bool) -> NDArray[np.float64]:
         found.lam,
         decay=found.decay,
         jumps="positive" if positive else "free",
+        noise=found.phi if found.phi > 0 else "white",
         sample_weight=found.sample_weight,
     )
     low, high = found.locations().T
