@@ -23,6 +23,10 @@ _HARDLY = 0.2
 _BETWEEN = (1.0, 0.75, 0.5)
 # What makes up for choosing the best of these: jumps count for so much more.
 _CAREFUL = 1.4
+# Correlations below both are not looked into: so many standard errors, 1 / sqrt(n) each, and that.
+_ERRORS, _SMALL = 2.0, 0.1
+# By so much correlation has to raise the log-likelihood to be believed in.
+_DOUBT = 1.0
 
 
 def price_in_noise(n: float, decay: float, positive: bool) -> float:
@@ -90,10 +94,14 @@ def calibrated_penalties(
     steps = [k for k in everything if coupled and not positive and decays[k] == 1]
     if kind != "white":
         guesses = {
-            k: max(noises[k], noise_of_residuals(series[k], fits[k], kind), key=_by_correlation)
+            k: max(
+                noise_of(series[k], 1.0, "ar1"),
+                noise_of_residuals(series[k], fits[k], "ar1"),
+                key=_by_correlation,
+            )
             for k in steps
         }
-        unsure = [k for k in steps if guesses[k].correlation > 0 and guesses[k].sd > 0]
+        unsure = [k for k in steps if _may_be_correlated(series[k], guesses[k], kind)]
         low = [price(k, noise_of_residuals(series[k], fits[k], "white")) for k in unsure]
         whites = dict(zip(unsure, solve(unsure, low), strict=True))
         correlated = _with_correlation(series, guesses, whites, kind, threads)
@@ -130,6 +138,12 @@ def _fit(
     return solve_all(some, prices, rates, positive, "functional", threads=threads)
 
 
+def _may_be_correlated(series: Series, noise: NoiseEstimate, kind: str) -> bool:
+    n = max(int(np.count_nonzero(series.observed)), 1)
+    least = min(_ERRORS / math.sqrt(n), _SMALL) if kind == "auto" else 0.0
+    return noise.sd > 0 and noise.correlation > least
+
+
 def _by_correlation(noise: NoiseEstimate) -> float:
     return noise.correlation
 
@@ -151,7 +165,8 @@ def _with_correlation(
     for k, best in zip(places, found, strict=True):
         n = int(np.count_nonzero(series[k].observed))
         jump = price_in_noise(n, 1.0, False)
-        if kind == "auto" and _is_white(series[k], whites[k], jump, best.misfit):
+        bar = best.misfit + _DOUBT
+        if kind == "auto" and _is_white(series[k], whites[k], _CAREFUL * jump, bar):
             continue
         price = _settle(series[k], best.fit)
         if price.phi > 0:

@@ -28,6 +28,8 @@ _Floats = NDArray[np.float64]
 # correlation to them, and correlation like jumps.
 _SHARES = (1.0, 0.75, 0.5)
 _ROUNDS = 2
+# Correlations within so many standard errors are as good as the same.
+_NEAR = 0.25
 # What makes up for choosing the best of these: jumps count for so much more.
 _CAREFUL = 1.4
 
@@ -45,11 +47,12 @@ def price_in_correlated_noise(n: float, phi: float) -> float:
 
     Fitted to simulated quantiles (``benchmarks/series_defaults.py``), as that for white noise,
     which it is at ``phi=0``. The more the noise is correlated, the less neighbouring jumps have to
-    do with each other, up to where each innovation could be one of its own: ``log n``.
+    do with each other, up to where each innovation could be one of its own: ``log n``. The last
+    term makes up for noise, and a correlation, that few samples estimate badly.
     """
     n = max(n, 2.0)
     levels = 3.0 + 0.5 * math.log(n) - 0.6 * math.log1p(-phi)
-    return min(levels, 1.8 + math.log(n)) + 12 / n
+    return min(levels, 1.8 + math.log(n)) + 12 * (1 + 3 * phi**2) / n
 
 
 def innovations(series: Series, phi: float, values: _Floats) -> _Floats:
@@ -139,6 +142,7 @@ def try_correlations(
     found in turn; the result that is likeliest, with a price on every jump, is returned.
     """
     best = [Correlated(math.inf, 0.0, fit_segments(one, 1.0, _NONE)) for one in series]
+    tried: list[list[float]] = [[] for _ in series]
     for share in _SHARES:
         phis = [share * guess.correlation for guess in guesses]
         variances = [
@@ -146,13 +150,27 @@ def try_correlations(
             for guess, phi in zip(guesses, phis, strict=True)
         ]
         for _ in range(_ROUNDS):
-            fits = _solve(series, phis, variances, threads)
-            for k, (one, phi, fit) in enumerate(zip(series, phis, fits, strict=True)):
-                found = Correlated(_misfit(one, fit, phi), phi, fit)
+            new = [k for k, one in enumerate(series) if _is_new(one, phis[k], tried[k])]
+            fits = _solve(
+                [series[k] for k in new],
+                [phis[k] for k in new],
+                [variances[k] for k in new],
+                threads,
+            )
+            for k, fit in zip(new, fits, strict=True):
+                found = Correlated(_misfit(series[k], fit, phis[k]), phis[k], fit)
                 best[k] = min(best[k], found, key=lambda candidate: candidate.misfit)
-                phis[k] = _correlation_left(one, fit)
-                variances[k] = _refit(one, fit, phis[k])[1]
+                tried[k].append(phis[k])
+                phis[k] = _correlation_left(series[k], fit)
+                variances[k] = _refit(series[k], fit, phis[k])[1]
     return best
+
+
+def _is_new(series: Series, phi: float, tried: Sequence[float]) -> bool:
+    """Whether a correlation differs from all that were tried by more than samples could tell."""
+    n = int(np.count_nonzero(series.observed))
+    near = _NEAR * math.sqrt((1 - phi**2) / n)
+    return all(abs(phi - other) > near for other in tried)
 
 
 def fit_at_correlation(

@@ -10,7 +10,7 @@ from scipy.special import gammaln
 
 from ellzero.segmentation._correlated import innovations
 from ellzero.segmentation._noise import spread
-from ellzero.segmentation._series import Fit, Series
+from ellzero.segmentation._series import Fit, Series, fit_segments
 
 __all__ = ["lone_innovations", "lone_samples"]
 
@@ -21,6 +21,11 @@ _SHORT = 2
 # What a neighbour that strays the same way may add to a sample that stands alone, in standard
 # deviations; with decay, what all samples after it may add.
 _MARGIN, _MARGIN_DECAYING = 1.3, 3.0
+# The same for an innovation whose level stays; and how long its trace is, in units of
+# 1 / (1 - phi) samples.
+_MARGIN_LASTING, _TRACE = 1.0, 8.0
+# So many innovations are looked at in pairs.
+_PAIRED = 30
 # Of t with 4 degrees of freedom, samples beyond x are about 6 / x^4 of all for large x, and the
 # standard deviation that differences tell is 1.31.
 _TAIL = 6**0.25 / 1.31
@@ -67,24 +72,41 @@ def lone_samples(series: Series, fit: Fit, decay: float, positive: bool, sd: flo
 def lone_innovations(series: Series, fit: Fit, phi: float) -> float:
     """Return the same in noise correlated at phi, for steps.
 
-    A level for sample t alone lowers half the squares of the innovations v by
-    ``1/2 (v[t] - phi v[t+1])^2 / (1 + phi^2)``, for two jumps. An innovation far out that does not
-    come back takes two jumps too, and gains no more than ``1/2 v[t]^2``.
+    Another level for the L samples from i up to j lowers half the squares of the innovations v by
+
+        1/2 (v[i] - phi v[j])^2 / (1 + phi^2 + (L - 1) (1 - phi)^2)
+
+    for two jumps: one sample that is off has j = i + 1, and two innovations that stray to opposite
+    sides may be further apart. One jump, of an innovation that lasts to an end of the series L
+    samples away, lowers them by ``1/2 v[i]^2 / (1 + L (1 - phi)^2)``.
     """
+    most = _SHORT + int(_TRACE / (1 - phi))
+    if np.diff(np.concatenate([[0], fit[0], [len(series.y)]])).max() <= most:
+        fit = fit_segments(series, 1.0, fit[0][:0], phi=phi)
     left = np.zeros(len(series.y))
-    left[series.observed] = _off(series, fit, 1.0)
+    left[series.observed] = _off(series, fit, 1.0, most)
     found = innovations(series, phi, left)
-    if len(found) < 2:
+    n = len(found)
+    if n < 2:
         return 0.0
-    alone = np.abs(found[:-1] - phi * found[1:]) / math.sqrt(1 + phi**2)
+    slow = (1 - phi) ** 2
     off = np.abs(found)
+    alone = np.abs(found[:-1] - phi * found[1:]) / math.sqrt(1 + phi**2)
     off[:-1] = np.maximum(off[:-1], alone)
     sd = spread(found)
     tied, largest = _largest_noise(series, off, sd)
-    ends = off[[0, -1]]
-    prices = [0.5 * float(end + _MARGIN * sd) ** 2 for end in ends[ends <= largest]]
-    prices.append((0.5 if tied else 0.25) * (largest + _MARGIN * sd) ** 2)
-    return max(prices)
+    noise = np.flatnonzero(off <= largest)
+    furthest = np.sort(noise[np.argsort(-np.abs(found[noise]))[:_PAIRED]])
+    first, last = np.triu_indices(len(furthest), 1)
+    i, j = furthest[first], furthest[last]
+    pairs = np.abs(found[i] - phi * found[j]) / np.sqrt(1 + phi**2 + (j - i - 1) * slow)
+    to_end = np.minimum(noise, n - 1 - noise)
+    lasting = float((off[noise] / np.sqrt(1 + to_end * slow)).max(initial=0.0))
+    return max(
+        0.5 * (lasting + _MARGIN_LASTING * sd) ** 2,
+        (0.5 if tied else 0.25) * (largest + _MARGIN * sd) ** 2,
+        0.25 * (float(pairs.max(initial=0.0)) + _MARGIN * sd) ** 2,
+    )
 
 
 def _largest_noise(series: Series, off: _Floats, sd: float) -> tuple[bool, float]:
@@ -111,12 +133,13 @@ def _tails(n: int) -> _Floats:
     return np.maximum(tails, _NEAR)
 
 
-def _off(series: Series, fit: Fit, decay: float) -> _Floats:
+def _off(series: Series, fit: Fit, decay: float, most: int = _SHORT) -> _Floats:
     """Return how far the samples observed are from the signal.
 
-    Short segments don't count as signal: their samples are held against the nearer of the long
-    ones before and after. With decay one sample can make a jump that fades at once: the first
-    of a segment is held against those before and, as long as they tell, those after.
+    Segments of at most ``most`` samples don't count as signal: their samples are held against the
+    nearer of the long ones before and after. With decay one sample can make a jump that fades at
+    once: the first of a segment is held against those before and, as long as they tell, those
+    after.
     """
     times = np.flatnonzero(series.observed)
     y = series.y[times]
@@ -127,14 +150,14 @@ def _off(series: Series, fit: Fit, decay: float) -> _Floats:
     off: _Floats = y - signal[times]
     if 0.5 < decay**2 < 1:
         weights = np.ones(len(y)) if series.weights is None else series.weights[times]
-        first = starts[1:][lengths[1:] > _SHORT]
+        first = starts[1:][lengths[1:] > most]
         before = y[first] - signal[times[first - 1]] * decay ** (times[first] - times[first - 1])
         # What the others of the segment make of its first level, by leaving out the first sample.
         others = decay**2 / (1 - decay**2) * weights[np.minimum(first + 1, len(y) - 1)]
         after = off[first] * (1 + weights[first] / others)
         off[first] = np.where(np.abs(before) <= np.abs(after), before, after)
-    short = np.flatnonzero(lengths[segment] <= _SHORT)
-    long = np.flatnonzero(lengths > _SHORT)
+    short = np.flatnonzero(lengths[segment] <= most)
+    long = np.flatnonzero(lengths > most)
     if short.size and long.size:
         at = np.searchsorted(long, segment[short])
         misses = []
