@@ -26,7 +26,7 @@ def series(rng, most=10):
         np.where(np.arange(n) == rng.integers(n), 10 ** rng.uniform(0, 8), 0.0),
     ][rng.integers(8)]
     if rng.random() < 0.3:
-        y[rng.random(n) < 0.3] = np.nan
+        y[1:][rng.random(n - 1) < 0.3] = np.nan  # nothing at all is an error
     weights = None
     if rng.random() < 0.35:
         weights = [
@@ -34,7 +34,7 @@ def series(rng, most=10):
             rng.exponential(size=n),
             10 ** rng.uniform(-6, 6, n),
         ][rng.integers(3)]
-        weights = weights if weights.any() else None
+        weights = weights if weights[~np.isnan(y)].any() else None
     decays = [1.0, 1.0, 0.5, 0.9, 0.98, rng.uniform(0.01, 1), 1 - 10 ** rng.uniform(-12, -3), 1e-3]
     factor = hostile.any_scale(rng) if rng.random() < 0.3 else 1.0
     return y * factor, weights, float(decays[rng.integers(8)]), factor

@@ -15,7 +15,7 @@ from ellzero import segment
 from ellzero.datasets import make_spikes
 from ellzero.report import make_series_report
 from ellzero.report._series_charts import times
-from ellzero.segmentation._summary import MOST_FOLLOWED, summarise_series
+from ellzero.segmentation._summary import MOST_FOLLOWED, follow_jumps, summarise_series
 
 
 def series_report(y, lam="auto", *, column="level", time=None, label=str, **options):
@@ -80,7 +80,11 @@ def test_what_a_report_says():
     weakest = min(content["changepoints"], key=lambda jump: jump["dropped_at"])
     assert f"The first to go is that of {weakest['label']}" in text
     assert f"{times(weakest['dropped_at'] / content['lam'])} \u00d7 the price" in text
+    assert {jump["gone_below"] for jump in content["changepoints"]} == {None}
+    assert content["followed_down_to"] == content["lam"] / 2
+    assert "\u2264 0.5 \u00d7" in text
     assert "no correlation from one sample to the next" in text
+    assert "the optimum of half the squared error" in text
     assert 'id="warnings"' not in page
     assert "None" not in text
     assert "nan" not in text.split()
@@ -98,7 +102,7 @@ def test_what_a_report_says():
         (steps(), {"lam": 0.0}, "At no price nothing is dropped"),
         (make_spikes(4000, decay=0.95, random_state=1)[0], {"decay": 0.95}, "The spikes"),
         (np.r_[np.nan, np.nan, steps(), np.nan], {}, "three samples are missing"),
-        (np.full(5, np.nan), {}, "there is no jump"),
+        (np.r_[np.full(5, np.nan), 1.0], {}, "there is no jump"),
         (np.zeros(30), {}, "there is no jump"),
         (np.repeat([0.0, 1.0], 20), {}, "one jump , at 20"),
         (steps() * 1e140, {}, "two jumps"),
@@ -116,6 +120,34 @@ def test_every_kind_of_series_has_a_report(y, options, said):
     assert "nan" not in text.lower().split()
     if len(content["changepoints"]) > MOST_FOLLOWED:
         assert {jump["dropped_at"] for jump in content["changepoints"]} == {None}
+
+
+def test_a_jump_that_gives_way_to_others():
+    """At a low price two jumps take the place of one in between."""
+    y = np.repeat([0.0, 0.9, 1.1, 2.0], [20, 5, 5, 20])
+    found = segment(y, 6.0)
+    assert found.changepoints.tolist() == [25]
+    lowest, ends = follow_jumps(found, positive=False)
+    assert lowest == 3.0
+    for (low, high), (first, last) in zip(ends, found.locations(), strict=True):
+        for price, there in ((low * 1.001, True), (low * 0.999, low == lowest)):
+            jumps = segment(y, price).changepoints
+            assert ((jumps >= first) & (jumps <= last)).any() == there
+        above = segment(y, high * 1.001).changepoints
+        assert not ((above >= first) & (above <= last)).any()
+    assert (ends[:, 0] > lowest).any()
+
+
+def test_correlated_noise_is_said():
+    e = np.random.default_rng(2).normal(size=400)
+    for t in range(1, 400):
+        e[t] += 0.7 * e[t - 1]
+    page, content = series_report(e + 8.0 * (np.arange(400) >= 200))
+    text = words(page)
+    assert content["phi"] == content["noise_correlation"] > 0.5
+    assert f"each residual less {content['phi']:.2f} times the one before" in text
+    assert "the variance of its innovations" in text
+    assert "squared innovations" in text
 
 
 def test_ratios_of_prices():

@@ -36,11 +36,11 @@ def random_case(rng, most):
         rng.normal(size=n) + 1e3,
     ][rng.integers(5)]
     if rng.random() < 0.3:
-        y[rng.random(n) < 0.25] = np.nan
+        y[1:][rng.random(n - 1) < 0.25] = np.nan  # the first stays: nothing at all is an error
     weights = None
     if rng.random() < 0.3:
         weights = rng.integers(0, 4, n) if rng.random() < 0.5 else rng.exponential(size=n)
-        weights = None if not weights.any() else weights.astype(float)
+        weights = None if not weights[~np.isnan(y)].any() else weights.astype(float)
     decay = [1.0, 0.5, 0.9, 0.98, rng.uniform(0.5, 1)][rng.integers(5)]
     lam = [0.0, 0.125, 0.5, 1.0, rng.exponential(), 10 ** rng.uniform(-3, 3), 1e9, 1e300]
     return y, float(lam[rng.integers(8)]), float(decay), weights

@@ -29,13 +29,16 @@ def test_very_short_series(solver, jumps):
     close = segment([1.0, 0.9], **options)
     assert close.n_segments == 1
     assert close.objective == pytest.approx(0, abs=1e-30)
-    gap = segment([np.nan, np.nan], **options)
-    assert (gap.n_segments, gap.objective) == (1, 0.0)
-    assert np.isnan(gap.signal).all()
+    with pytest.raises(ValueError, match="y has no sample: all 2 of its values are missing"):
+        segment([np.nan, np.nan], **options)
     for lam in ("bic", "auto"):
         assert segment([], lam, solver=solver, jumps=jumps).n_segments == 0
         assert segment([2.0], lam, solver=solver, jumps=jumps).n_segments == 1
-        assert segment([np.nan], lam, solver=solver, jumps=jumps).n_segments == 1
+        assert segment([np.nan, 2.0], lam, solver=solver, jumps=jumps).n_segments == 1
+        with pytest.raises(ValueError, match=r"y\[1\] has no sample"):
+            segment([[1.0, 2.0], [np.nan, np.nan]], lam, solver=solver, jumps=jumps)
+        with pytest.raises(ValueError, match="where its weight is not zero, it is missing"):
+            segment([1.0, np.nan], lam, sample_weight=[0, 1], solver=solver, jumps=jumps)
 
 
 @pytest.mark.parametrize(

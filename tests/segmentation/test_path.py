@@ -78,7 +78,7 @@ def test_a_range():
 
 
 def test_degenerate_paths():
-    for y in ([], [1.0], [np.nan, np.nan], [2.0, 2.0, 2.0]):
+    for y in ([], [1.0], [np.nan, 3.0], [2.0, 2.0, 2.0]):
         path = segment_path(y)
         assert path.n_segments.tolist() == [1] or len(y) == 0
         assert path.lambdas.size == 0

@@ -191,6 +191,8 @@ def _read(console: Console, values: dict[str, Any]) -> tuple[Any, _Series]:
     y = column.values
     if not y.size:
         raise DataError(f"{path} has no rows.")
+    if np.isnan(y).all():
+        raise DataError(f"Column {name!r} has no values: all {y.size:,} rows are empty.")
     if np.isinf(y).any():
         raise DataError(f"Column {name!r} has infinite values.")
     weights = None

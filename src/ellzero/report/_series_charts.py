@@ -58,25 +58,27 @@ def chart_left_over(
     return canvas
 
 
-def chart_firmness(jumps: Sequence[dict[str, Any]], lam: float, width: int) -> Canvas:
-    """Draw for each jump the prices at which it stays, from the price that was used."""
+def chart_firmness(
+    jumps: Sequence[dict[str, Any]], lam: float, lowest: float, width: int
+) -> Canvas:
+    """Draw for each jump the prices at which it lives, and the price that was used."""
     wide = width > 400
     left, row = (150, 20) if wide else (128, 20)
-    canvas = Canvas(width, 62 + row * len(jumps), "Prices up to which each jump stays")
+    canvas = Canvas(width, 62 + row * len(jumps), "Prices at which each jump is there")
     bottom = 18.0 + row * len(jumps)
     most = max([jump["dropped_at"] for jump in jumps], default=lam)
-    x = Axis(lam, max(most, 1.2 * lam), left, width - 54, log=True)
-    for tick in log_ticks(lam, x.high, 6 if wide else 3):
+    x = Axis(lowest, max(most, 1.2 * lam), left, width - 54, log=True)
+    for tick in log_ticks(lowest, x.high, 6 if wide else 3):
         canvas.line([(x(tick), 12), (x(tick), bottom)], "grid")
         canvas.text(x(tick), bottom + 18, number(tick, 3), "tick", "middle")
-    canvas.line([(left, 12), (left, bottom)], "axis")
     canvas.text((left + x.end) / 2, bottom + 36, "price of a jump", "label", "middle")
     for place, jump in enumerate(jumps):
         at = 18.0 + row * place
-        end = x(jump["dropped_at"])
+        start, end = x(jump["gone_below"] or lowest), x(jump["dropped_at"])
         canvas.text(left - 8, at + 12, cut(jump["label"], 19 if wide else 16), "tick", "end")
-        canvas.add("rect", x=left, y=at + 2, width=end - left, height=row - 7, class_="bar")
+        canvas.add("rect", x=start, y=at + 2, width=end - start, height=row - 7, class_="bar")
         canvas.text(end + 6, at + 12, f"\u00d7 {times(jump['dropped_at'] / lam)}", "tick")
+    canvas.line([(x(lam), 12), (x(lam), bottom)], "axis")
     return canvas
 
 

@@ -62,7 +62,7 @@ def make_series_report(
     names = (content["data"]["time"] or "sample", content["data"]["column"])
     left = found.y - found.signal
     left = left[np.isfinite(left)]
-    lam = content["lam"]
+    lam, lowest = content["lam"], content["followed_down_to"]
     return template.render(
         **content,
         style=Markup(style),
@@ -72,7 +72,7 @@ def make_series_report(
         weakest=min(followed, key=lambda jump: jump["dropped_at"], default=None),
         bars=len(shown_bars),
         series_chart=both_widths(lambda w: chart_series(found, jumps, label, names, w)),
-        firmness_chart=both_widths(lambda w: chart_firmness(shown_bars, lam, w))
+        firmness_chart=both_widths(lambda w: chart_firmness(shown_bars, lam, lowest, w))
         if shown_bars and lam
         else None,
         left_chart=both_widths(lambda w: chart_left_over(found, label, names, w))

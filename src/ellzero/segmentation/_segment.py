@@ -67,7 +67,8 @@ def segment(
     ----------
     y : array-like
         A series of numbers; or several, as a list of series or a 2-d array with one series per
-        row. NaN is a gap: it costs nothing, and is filled in. No new segment begins in a gap.
+        row. NaN is a gap: it costs nothing, and is filled in. No new segment begins in a gap, and
+        a series of nothing else is an error.
     lam : float, "auto", "bic" or "cv", default="auto"
         The price of a jump, in squared units of y, or how to choose it. ``"auto"``: so that noise
         alone is given a jump in about 4 of 100 series at most, with heavy tails or without (8 if it

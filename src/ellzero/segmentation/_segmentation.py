@@ -40,8 +40,7 @@ class Segmentation:
         The first index of each new segment; the first segment, at 0, is not among them.
     signal : ndarray
         c, in the units of y: ``c[t] == decay * c[t - 1]`` but at the changepoints. Gaps are filled
-        in, those before the first sample observed by running the decay backward. NaN if there is
-        nothing but gaps.
+        in, those before the first sample observed by running the decay backward.
     jumps : ndarray
         ``c[t] - decay * c[t - 1]`` at each changepoint, in the units of y: the sizes of the spikes.
     objective : float

@@ -105,6 +105,11 @@ def _check_series(y: _Floats, weights: Any, name: str) -> _Floats | None:
             raise ValueError(f"{called} must not be zero for every sample.")
         with np.errstate(over="ignore"):
             total = float(weights.sum())
+    there = ~np.isnan(y)
+    if len(y) and not there.any():
+        raise ValueError(f"{name} has no sample: all {len(y)} of its values are missing.")
+    if len(y) and checked is not None and not (checked[there] > 0).any():
+        raise ValueError(f"{name} has no sample: where its weight is not zero, it is missing.")
     check_size(y, total, name)
     return checked
 

@@ -10,12 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.segmentation._path import segment_path
+from ellzero.segmentation._segment import segment
 from ellzero.segmentation._segmentation import Segmentation
 
-__all__ = ["MOST_FOLLOWED", "dropped_at", "optimum_in_words", "price_in_words", "summarise_series"]
+__all__ = [
+    "MOST_FOLLOWED",
+    "follow_jumps",
+    "optimum_in_words",
+    "price_in_words",
+    "summarise_series",
+]
 
 # Following a jump along the path takes about two runs for every jump.
 MOST_FOLLOWED = 200
+# Below the price there may be many more; so many may be gone through to see which come and go.
+_MOST_BELOW = 100
 
 
 def summarise_series(
@@ -32,7 +41,7 @@ def summarise_series(
     positive : bool
         Whether jumps go up only.
     follow : bool
-        Whether to find the price at which each jump is dropped, if there are not too many.
+        Whether to find the prices between which each jump lives, if there are not too many.
 
     Returns
     -------
@@ -40,9 +49,11 @@ def summarise_series(
         Ready for JSON: what is not known, or not finite, is None.
     """
     noise, places = found.noise, found.locations()
-    ends: list[float | None] = [None] * len(found.changepoints)
+    lives: list[tuple[float | None, float | None]] = [(None, None)] * len(found.changepoints)
+    lowest = None
     if follow and 0 < len(found.changepoints) <= MOST_FOLLOWED:
-        ends = [_finite(price) for price in dropped_at(found, positive)]
+        lowest, ends = follow_jumps(found, positive)
+        lives = [(_finite(low) if low > lowest else None, _finite(high)) for low, high in ends]
     return {
         "samples": len(found.y),
         "observed": int(np.count_nonzero(~np.isnan(found.y))),
@@ -54,6 +65,7 @@ def summarise_series(
         "noise": _finite(noise.sd),
         "noise_correlation": _finite(noise.correlation),
         "objective": _finite(found.objective),
+        "followed_down_to": lowest,
         "cautions": list(found.cautions),
         "changepoints": [
             {
@@ -66,10 +78,11 @@ def summarise_series(
                 "level": _finite(found.signal[at]),
                 "jump": _finite(jump),
                 "jump_in_noise": _finite(jump / noise.sd) if noise.sd > 0 else None,
+                "gone_below": below,
                 "dropped_at": end,
             }
-            for at, jump, (low, high), end in zip(
-                found.changepoints, found.jumps, places, ends, strict=True
+            for at, jump, (low, high), (below, end) in zip(
+                found.changepoints, found.jumps, places, lives, strict=True
             )
         ],
     }
@@ -114,26 +127,40 @@ def optimum_in_words(found: Segmentation) -> str:
     )
 
 
-def dropped_at(found: Segmentation, positive: bool) -> NDArray[np.float64]:
-    """Return the price up to which each jump stays, from the path.
+def follow_jumps(found: Segmentation, positive: bool) -> tuple[float, NDArray[np.float64]]:
+    """Return the prices between which each jump lives, from the path.
 
-    As the price rises jumps move a little before they go: one stays as long as there is a jump
-    where :meth:`Segmentation.locations` says it could be. inf for a jump that is never dropped.
+    As the price changes jumps move a little before they go: one stays as long as there is a jump
+    where :meth:`Segmentation.locations` says it could be.
+
+    Returns
+    -------
+    lowest : float
+        The price down to which they were followed, half of that of the segmentation; the price
+        itself if there are too many jumps below it.
+    ends : ndarray of shape (n_changepoints, 2)
+        The lowest and the highest price of each; ``lowest`` for one that is still there, inf for
+        one that is never dropped.
     """
-    path = segment_path(
-        found.y,
-        found.lam,
-        decay=found.decay,
-        jumps="positive" if positive else "free",
-        noise=found.phi if found.phi > 0 else "white",
-        sample_weight=found.sample_weight,
-    )
+    options: dict[str, Any] = {
+        "decay": found.decay,
+        "jumps": "positive" if positive else "free",
+        "noise": found.phi if found.phi > 0 else "white",
+        "sample_weight": found.sample_weight,
+    }
+    lowest = found.lam / 2
+    if segment(found.y, lowest, **options).n_segments > found.n_segments + _MOST_BELOW:
+        lowest = found.lam
+    path = segment_path(found.y, lowest, **options)
     low, high = found.locations().T
-    ends = np.full(len(low), np.inf)
-    alive = np.ones(len(low), dtype=bool)
-    for place in range(len(path.changepoints) - 1, -1, -1):
-        jumps = path.changepoints[place]
-        there = np.searchsorted(jumps, low) < np.searchsorted(jumps, high, side="right")
-        ends[alive & ~there] = path.interval(place)[0]
-        alive &= there
-    return ends
+    ends = np.tile([lowest, np.inf], (len(low), 1))
+    place = int(np.count_nonzero(path.lambdas > found.lam))
+    for places, end in ((range(place, -1, -1), 1), (range(place, len(path.changepoints)), 0)):
+        alive = np.ones(len(low), dtype=bool)
+        for at in places:
+            jumps = path.changepoints[at]
+            there = np.searchsorted(jumps, low) < np.searchsorted(jumps, high, side="right")
+            # The price at which the segmentation in which it is gone begins, or ends.
+            ends[alive & ~there, end] = path.interval(at)[1 - end]
+            alive &= there
+    return lowest, ends
