@@ -124,11 +124,11 @@ def test_every_kind_of_series_has_a_report(y, options, said):
 
 def test_a_jump_that_gives_way_to_others():
     """At a low price two jumps take the place of one in between."""
-    y = np.repeat([0.0, 0.9, 1.1, 2.0], [20, 5, 5, 20])
-    found = segment(y, 6.0)
-    assert found.changepoints.tolist() == [25]
+    y = np.repeat([0.0, 0.6, 1.4, 2.0], [100, 5, 5, 100])
+    found = segment(y, 1.5)
+    assert found.changepoints.tolist() == [105]
     lowest, ends = follow_jumps(found, positive=False)
-    assert lowest == 3.0
+    assert lowest == 0.75
     for (low, high), (first, last) in zip(ends, found.locations(), strict=True):
         for price, there in ((low * 1.001, True), (low * 0.999, low == lowest)):
             jumps = segment(y, price).changepoints
