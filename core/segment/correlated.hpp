@@ -75,35 +75,38 @@ class CorrelatedSeries {
 };
 
 // The least cost of the samples so far as a function of the present level:
-// (level - vertex)^2 / (2 width) + least.
+// (level - vertex)^2 / (2 width) + least, with precision = 1 / width.
 struct LevelCost {
   double vertex;
-  double width;
+  double width, precision;
   double least;
 
   static LevelCost begin(const SamplePair& first) {
-    return {first.y, 1 / (first.a * first.a), 0.0};
+    const double precision = first.a * first.a;
+    return {first.y, 1 / precision, precision, 0.0};
   }
 
   double at(double level) const {
     const double off = level - vertex;
-    return off == 0 ? least : least + off * off / (2 * width);
+    return off == 0 ? least : least + 0.5 * off * off * precision;
   }
 
   // The next sample, at the same level.
   void stay(const SamplePair& next) {
     const double slope = next.a - next.b;
     const double surprise = next.innovation(vertex, vertex);
-    const double shrink = 1 / (1 + slope * slope * width);
-    least += 0.5 * surprise * surprise * shrink;
-    vertex += slope * width * shrink * surprise;
-    width *= shrink;
+    const double total = precision + slope * slope;
+    width = 1 / total;
+    least += 0.5 * surprise * surprise * precision * width;
+    vertex += slope * width * surprise;
+    precision = total;
   }
 
   // The next sample, at whatever level; a function of that level, without the price of the jump.
   LevelCost jump(const SamplePair& next) const {
-    return {next.y - next.b / next.a * (next.last - vertex),
-            (next.b * next.b * width + 1) / (next.a * next.a), least};
+    const double variance = 1 + next.b * next.b * width, square = next.a * next.a;
+    return {next.y - next.b / next.a * (next.last - vertex), variance / square, square / variance,
+            least};
   }
 
   // The level before a jump that goes best with the level after it.
@@ -114,7 +117,7 @@ struct LevelCost {
 
   // The inverse of that: the level after a jump with which a level before goes best. next.b > 0.
   double after(const SamplePair& next, double level_before) const {
-    const double slope = (level_before - vertex) / width;
+    const double slope = (level_before - vertex) * precision;
     return next.y - (next.b * (next.last - level_before) - slope / next.b) / next.a;
   }
 };

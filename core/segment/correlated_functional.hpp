@@ -73,42 +73,44 @@ class CorrelatedPruning {
   struct Jump {
     double left;    // from this level on, a jump from this piece is the cheapest
     std::size_t k;  // the piece
+    // The levels to which the best jump from the piece begins inside its interval; and
+    // 1 / (1 + b^2 width).
+    double first, last, share;
     LevelCost cost;
     SegmentHistory::Node node;  // kNone until it is needed
   };
 
-  // Where f - g is zero, falling or rising: beyond the vertex of f. If it never is, where it is
-  // nearest to zero.
-  struct Crossing {
-    bool crosses;
-    double falling, rising;
+  // f - g as a function of s, the distance from the vertex of f: 1/2 steep s^2 + slope s + level.
+  // `wider` is g.width - f.width, `apart` and `higher` the differences g.vertex - f.vertex and
+  // f.least - g.least, of which callers know more digits than could be told from f and g.
+  struct Difference {
+    double steep, slope, level, square;
+
+    Difference(double f_precision, double g_precision, double wider, double apart, double higher)
+        : steep(wider * f_precision * g_precision),
+          slope(apart * g_precision),
+          level(higher - 0.5 * apart * slope),
+          square(apart * f_precision * slope - 2 * steep * higher) {}
+
+    bool crosses() const { return square >= 0; }
+
+    // Where it is zero and its slope is of the sign given; if it never is, where it is nearest.
+    double zero(double sign) const {
+      const double root = sign * std::sqrt(std::max(square, 0.0));
+      // Of two ways to write the solution, that without a difference of like numbers.
+      return root * slope > 0 ? -2 * level / (slope + root) : (root - slope) / steep;
+    }
   };
 
-  // `wider` is g_width - f_width, `apart` and `higher` the differences g.vertex - f.vertex and
-  // f.least - g.least, of which callers know more digits than could be told from f and g.
-  static Crossing cross(double f_width, double g_width, double wider, double apart, double higher) {
-    const double steep = wider / f_width / g_width, slope = apart / g_width;
-    const double square = apart / f_width * slope - 2 * steep * higher;
-    // f - g at f.vertex + s is  1/2 steep s^2 + slope s + level,  and its slope there +-root.
-    const double root = std::sqrt(std::max(square, 0.0)), level = higher - 0.5 * apart * slope;
-    const auto solve = [&](double signed_root) {
-      // Of two ways to write the solution, that without a difference of like numbers.
-      return signed_root * slope > 0 ? -2 * level / (slope + signed_root)
-                                     : (signed_root - slope) / steep;
-    };
-    return {square >= 0, solve(-root), solve(root)};
-  }
-
-  // The level from which on jumps from piece k are cheaper than those from j < k, if both may come
-  // from anywhere. In terms of the x for which a level is y - b / a (last - x), a jump costs
-  // (x - vertex)^2 / (2 (width + 1 / b^2)) + least.
-  double meet(std::size_t j, std::size_t k, const SamplePair& next) const {
-    const LevelCost &f = pieces_[j].cost, &g = pieces_[k].cost;
+  // The level from which on jumps from piece k are cheaper than those of `last`, to the left of
+  // it, if both may come from anywhere. In terms of the x for which a level is y - b / a (last -
+  // x), a jump costs (x - vertex)^2 / (2 (width + 1 / b^2)) + least.
+  double meet(const Jump& last, std::size_t k, double share, const SamplePair& next) const {
+    const LevelCost &f = pieces_[last.k].cost, &g = pieces_[k].cost;
     const double b2 = next.b * next.b;
-    const double x = f.vertex + cross(1 + b2 * f.width, 1 + b2 * g.width, b2 * (g.width - f.width),
-                                      g.vertex - f.vertex, (f.least - g.least) / b2)
-                                    .rising;
-    return next.y - next.b / next.a * (next.last - x);
+    const Difference gap(last.share, share, b2 * (g.width - f.width), g.vertex - f.vertex,
+                         (f.least - g.least) / b2);
+    return next.y - next.b / next.a * (next.last - f.vertex - gap.zero(1));
   }
 
   // No quadratic is below the lowest vertex of all, so that one lies inside its own interval.
@@ -137,26 +139,41 @@ class CorrelatedPruning {
   // The cheapest jumps to every level, from left to right.
   void find_jumps(const SamplePair& next) {
     jumps_.clear();
-    const auto push = [&](double left, std::size_t k) {
-      jumps_.push_back({left, k, pieces_[k].cost.jump(next), SegmentHistory::kNone});
-    };
-    if (next.b == 0) return push(-kInfinity, lowest());
+    if (next.b == 0) {
+      const std::size_t k = lowest();
+      jumps_.push_back({-kInfinity, k, 0, 0, 1, pieces_[k].cost.jump(next), SegmentHistory::kNone});
+      return;
+    }
     for (std::size_t k = 0; k < pieces_.size(); ++k) {
-      while (jumps_.size() > 1 && dearer(k, jumps_.back().k, next, jumps_.back().left) <= 0) {
+      const LevelCost& q = pieces_[k].cost;
+      const bool bounded = k + 1 < pieces_.size();
+      const double share = 1 / (1 + next.b * next.b * q.width);
+      const double first = k > 0 ? q.after(next, left_of(k)) : -kInfinity;
+      const double end = bounded ? q.after(next, pieces_[k].right) : kInfinity;
+      double left = -kInfinity;
+      bool needed = true;
+      while (!jumps_.empty()) {
+        const Jump& last = jumps_.back();
+        left = meet(last, k, share, next);
+        // Where both come from inside their intervals this is where they cross, and there is no
+        // other place. Elsewhere what they cost has to be looked at.
+        if (!(left >= first && left <= end && left >= last.first && left <= last.last)) {
+          if (jumps_.size() > 1 && dearer(k, last.k, next, last.left) <= 0) {
+            jumps_.pop_back();
+            continue;
+          }
+          // Beyond `end` jumps are held by the end of the interval, and the next piece is better.
+          needed = !bounded || dearer(k, last.k, next, end) < 0;
+          // Not a number if they are the same; then either will do.
+          left = std::isnan(left) ? last.left : std::max(std::min(left, end), last.left);
+          break;
+        }
+        if (left > last.left || jumps_.size() == 1) break;
         jumps_.pop_back();
       }
-      if (jumps_.empty()) {
-        push(-kInfinity, k);
-        continue;
+      if (needed) {
+        jumps_.push_back({left, k, first, end, share, q.jump(next), SegmentHistory::kNone});
       }
-      const Jump& last = jumps_.back();
-      // Beyond this level E_k is held by the end of its interval, and the next piece is better.
-      const bool bounded = k + 1 < pieces_.size();
-      const double end = bounded ? pieces_[k].cost.after(next, pieces_[k].right) : kInfinity;
-      if (bounded && !(dearer(k, last.k, next, end) < 0)) continue;
-      const double left = meet(last.k, k, next);
-      // Not a number if they are the same; then either will do.
-      push(std::isnan(left) ? last.left : std::max(std::min(left, end), last.left), k);
     }
   }
 
@@ -193,26 +210,26 @@ class CorrelatedPruning {
           emit(left = std::min(to, right), leap, jump.node);
         };
         const double wider = leap.width - stay.width, apart = leap.vertex - stay.vertex;
-        Crossing at = cross(stay.width, leap.width, wider, apart, stay.least - leap.least);
-        at.falling += stay.vertex;
-        at.rising += stay.vertex;
+        const Difference gap(stay.precision, leap.precision, wider, apart, stay.least - leap.least);
+        const auto falling = [&] { return stay.vertex + gap.zero(-1); };
+        const auto rising = [&] { return stay.vertex + gap.zero(1); };
         if (wider > 0) {  // staying is cheaper inside, if anywhere
-          if (at.crosses) {
-            leave(at.falling);
-            keep(at.rising);
+          if (gap.crosses()) {
+            leave(falling());
+            keep(rising());
           }
           leave(right);
         } else if (wider < 0) {  // or dearer inside
-          if (at.crosses) {
-            keep(at.rising);
-            leave(at.falling);
+          if (gap.crosses()) {
+            keep(rising());
+            leave(falling());
           }
           keep(right);
         } else if (apart > 0) {  // the difference is a straight line
-          keep(at.rising);
+          keep(rising());
           leave(right);
         } else if (apart < 0) {
-          leave(at.falling);
+          leave(falling());
           keep(right);
         } else {
           stay.least <= leap.least ? keep(right) : leave(right);

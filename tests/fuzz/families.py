@@ -34,6 +34,7 @@ FAMILIES = {
     "group_posterior": Family(group_posteriors.check_group_posterior, 3, 12),
     "shrinkage": Family(posteriors.check_scale_mixtures, 1, 3),
     "segments": Family(segments.check_segments, 20, 150),
+    "correlated": Family(segments.check_correlated, 10, 60),
     "series": Family(segments.check_defaults, 6, 60),
     "paths": Family(segments.check_path, 6, 25),
     "copies": Family(copies.check_copies, 1, 4),

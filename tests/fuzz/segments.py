@@ -5,6 +5,8 @@ import warnings
 from itertools import pairwise
 
 import numpy as np
+from reference.correlated_segmentation import best_of_all
+from reference.correlated_segmentation import jump_profile as correlated_profile
 from reference.segmentation import brute_force, jump_profile, segment_fits
 
 from ellzero import segment, segment_path
@@ -84,6 +86,21 @@ def assert_sound(found, y, weights, decay, jumps, slack):
     )
 
 
+def check_correlated(rng):
+    """Steps in correlated noise: the least objective of all sets of jumps."""
+    y, weights, _, factor = series(rng, most=9)
+    if weights is not None and weights[weights > 0].min() < 1e-3 * weights.max():
+        weights = None  # the covariance that the reference writes out is then too hard to invert
+    lam = float(10 ** rng.uniform(-4, 3) * factor**2)
+    phi = float([0.1, 0.5, 0.9, 0.99, 1e-6, rng.uniform(0.01, 0.99)][rng.integers(6)])
+    found = segment(y, lam, noise=phi, sample_weight=weights)
+    least = best_of_all(y, lam, phi, weights)
+    slack = 10 * rounding(y, weights) + 1e-9 * lam
+    assert abs(found.objective - least) <= slack + 1e-9 * least, (
+        f"objective {found.objective!r}, the least of all is {least!r}"
+    )
+
+
 def check_path(rng):
     """Every interval of the path against all ways to cut, at prices inside and at random."""
     y, weights, decay, factor = series(rng, most=9)
@@ -104,6 +121,8 @@ def check_path(rng):
     for lam in lams:
         read = path.at(lam=lam)
         least, _ = brute_force(y, lam, decay=decay, positive=jumps == "positive", weights=weights)
+        if path.phi > 0:
+            least = best_of_all(y, lam, path.phi, weights)
         slack = rounding(y, weights) + 1e-8 * lam
         assert abs(read.objective - least) <= slack + 1e-9 * least, (
             f"at lam={lam!r} the path has {read.objective!r}, the least is {least!r}"
@@ -132,10 +151,14 @@ def check_defaults(rng):
     places = found.locations()
     assert (places[:, 0] <= found.changepoints).all(), f"{places} and {found.changepoints}"
     assert (places[:, 1] >= found.changepoints).all(), f"{places} and {found.changepoints}"
-    slack = -math.log(1 - math.sqrt(0.95)) * found.noise.sd**2 * found.noise.inflation(decay)
+    slack = -math.log(1 - math.sqrt(0.95)) * found.noise.sd**2
+    slack *= 1 - found.phi**2 if found.phi > 0 else found.noise.inflation(decay)
     edges = [0, *found.changepoints.tolist(), len(y)]
-    for (low, high), before, after in zip(places, edges[:-2], edges[2:], strict=True):
-        losses = jump_profile(y, before, after, weights, decay)
+    for k, (low, high) in enumerate(places):
+        if found.phi > 0:
+            losses = correlated_profile(y, found.phi, found.changepoints, k, weights)
+        else:
+            losses = jump_profile(y, edges[k], edges[k + 2], weights, decay)
         bar = min(losses.values()) + slack
         room = 1e-9 * bar + rounding(y, weights)
         for t, loss in losses.items():

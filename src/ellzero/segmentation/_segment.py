@@ -72,7 +72,7 @@ def segment(
     lam : float, "auto", "bic" or "cv", default="auto"
         The price of a jump, in squared units of y, or how to choose it. ``"auto"``: so that noise
         alone is given a jump in about 4 of 100 series at most, with heavy tails or without (8 if it
-        is correlated up to .8, in 200 samples or more); for steps in white normal noise that is
+        is correlated up to .8, in 50 samples or more); for steps in white normal noise that is
         ``sigma^2 (3 + 1/2 log n + 12 / n)``. ``"bic"``: ``sigma^2 log n``, for white noise.
         ``"cv"``: odd and even samples are held out in turn as gaps. Several series may have one
         each.
