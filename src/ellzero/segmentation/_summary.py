@@ -100,7 +100,8 @@ def price_in_words(found: Segmentation) -> str:
         if noise.correlation > 0:
             kind = f"noise that is correlated at {noise.correlation:.2f} from sample to sample"
             # As measured: see docs/segmentation-penalty.md.
-            most = 8 if noise.correlation <= 0.85 and len(found.y) >= 200 else 20
+            known = len(found.y) >= (50 if found.phi > 0 else 200)
+            most = 8 if known and noise.correlation <= 0.85 else 20
         return (
             "It was set so that a series with no jump in it, of this length and with noise like "
             f"this ({kind}, standard deviation {noise.sd:.4g}), is seldom given one: in at most "
