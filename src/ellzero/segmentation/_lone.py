@@ -80,7 +80,8 @@ def lone_innovations(series: Series, fit: Fit, phi: float) -> float:
     sides may be further apart. One jump, of an innovation that lasts to an end of the series L
     samples away, lowers them by ``1/2 v[i]^2 / (1 + L (1 - phi)^2)``.
     """
-    most = _SHORT + int(_TRACE / (1 - phi))
+    # A quarter of the series is long, whatever the noise.
+    most = min(_SHORT + int(_TRACE / (1 - phi)), len(series.y) // 4)
     if np.diff(np.concatenate([[0], fit[0], [len(series.y)]])).max() <= most:
         fit = fit_segments(series, 1.0, fit[0][:0], phi=phi)
     left = np.zeros(len(series.y))
