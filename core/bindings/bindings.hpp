@@ -74,6 +74,7 @@ void bind_columns(nb::module_& m);
 void bind_quadratic(nb::module_& m);
 void bind_engine(nb::module_& m);
 void bind_likelihood(nb::module_& m);
+void bind_logit_posterior(nb::module_& m);
 void bind_posterior(nb::module_& m);
 void bind_proof(nb::module_& m);
 void bind_folds(nb::module_& m);

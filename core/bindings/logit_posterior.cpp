@@ -1,0 +1,110 @@
+// The spike-and-slab posterior of a logistic regression as Python sees it.
+#include "bindings/bindings.hpp"
+#include "posterior/logit_chain.hpp"
+
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+namespace ellzero {
+namespace {
+
+std::vector<double> to_numbers(const Vector<double>& values) {
+  return std::vector<double>(values.data(), values.data() + values.size());
+}
+
+std::unique_ptr<LogitRows> make_logit_rows(const Columns& columns, const Quadratic& design,
+                                           const Vector<double>& counts,
+                                           const Vector<double>& successes, bool intercept,
+                                           double room_bytes) {
+  require(columns.columns() == design.columns(), "the quadratic of the same columns");
+  require(static_cast<Index>(counts.size()) == columns.rows() && counts.size() == successes.size(),
+          "a count and successes for every row");
+  for (std::size_t r = 0; r < counts.size(); ++r) {
+    require(counts(r) >= 1 && counts(r) == std::floor(counts(r)), "counts: whole, from 1");
+    require(successes(r) >= 0 && successes(r) <= counts(r), "successes: from 0 to the count");
+  }
+  return std::make_unique<LogitRows>(columns, design, to_numbers(counts), to_numbers(successes),
+                                     intercept, room_bytes);
+}
+
+void require_sound(const LogitRows& rows, const LogitPrior& prior,
+                   const std::vector<double>& reference) {
+  const auto p = static_cast<std::size_t>(rows.columns());
+  require(prior.log_odds.size() == p && reference.size() == p, "one number per column");
+  require(prior.intercept_precision > 0, "intercept_precision: positive");
+}
+
+nb::dict to_dict(LogitDraws& draws, Index columns) {
+  nb::dict out;
+  out["begins"] = to_array(draws.begins);
+  out["support"] = to_array(draws.support);
+  out["beta"] = to_array(draws.beta);
+  out["intercept"] = to_array(draws.intercept);
+  out["theta"] = to_array(draws.theta);
+  out["slab_variance"] = to_array(draws.slab_variance);
+  out["inclusion"] = to_array(draws.inclusion);
+  out["mean"] = to_array(draws.mean);
+  out["square"] = to_array(draws.square);
+  out["intercept_sum"] = draws.intercept_sum;
+  const std::size_t p = columns;
+  out["conditional"] =
+      to_array(draws.conditional.data(), {p ? draws.conditional.size() / p : 0, p});
+  draws.conditional = {};  // what takes most memory is handed on and dropped
+  return out;
+}
+
+nb::list sample(const LogitRows& rows, const LogitPrior& prior,
+                const std::vector<LogitStart>& starts, const std::vector<double>& reference,
+                std::uint64_t seed, const Schedule& schedule, int threads,
+                const nb::object& progress) {
+  require_sound(rows, prior, reference);
+  for (const LogitStart& start : starts) {
+    for (const Index j : start.support) require(j >= 0 && j < rows.columns(), "no such column");
+  }
+  PythonInterrupt interrupt;
+  const Context context{threads, &interrupt};
+  std::vector<LogitDraws> chains = run_released(interrupt, [&] {
+    return run_logit_chains(rows, prior, starts, reference, seed, schedule, context,
+                            progress_of(progress));
+  });
+  nb::list out;
+  for (LogitDraws& chain : chains) out.append(to_dict(chain, rows.columns()));
+  return out;
+}
+
+nb::object draw_many(Index n, double z, Index count, std::uint64_t seed) {
+  require(n >= 1, "n: from 1");
+  Random random(seed, 0);
+  std::vector<double> out;
+  for (Index i = 0; i < count; ++i) out.push_back(draw_polya_gamma(n, z, random));
+  return to_array(out);
+}
+
+}  // namespace
+
+void bind_logit_posterior(nb::module_& m) {
+  nb::class_<LogitRows>(m, "LogitRows");
+  m.def("make_logit_rows", &make_logit_rows, nb::arg("columns"), nb::arg("design"),
+        nb::arg("counts").noconvert(), nb::arg("successes").noconvert(), nb::arg("intercept"),
+        nb::arg("room_bytes"), nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>());
+  nb::class_<LogitPrior>(m, "LogitPrior")
+      .def(nb::init<>())
+      .def_rw("slab_variance", &LogitPrior::slab_variance)
+      .def_rw("intercept_precision", &LogitPrior::intercept_precision)
+      .def_rw("learn_theta", &LogitPrior::learn_theta)
+      .def_rw("theta_a", &LogitPrior::theta_a)
+      .def_rw("theta_b", &LogitPrior::theta_b)
+      .def_rw("log_odds", &LogitPrior::log_odds);
+  nb::class_<LogitStart>(m, "LogitStart")
+      .def(nb::init<>())
+      .def_rw("support", &LogitStart::support)
+      .def_rw("beta", &LogitStart::beta)
+      .def_rw("intercept", &LogitStart::intercept);
+  m.def("sample_logit_spike_slab", &sample, nb::arg("rows"), nb::arg("prior"), nb::arg("starts"),
+        nb::arg("reference"), nb::arg("seed"), nb::arg("schedule"), nb::arg("threads"),
+        nb::arg("progress").none());
+  m.def("draw_polya_gamma", &draw_many, nb::arg("n"), nb::arg("z"), nb::arg("count"),
+        nb::arg("seed"));
+}
+
+}  // namespace ellzero
