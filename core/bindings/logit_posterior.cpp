@@ -1,6 +1,6 @@
 // The spike-and-slab posterior of a logistic regression as Python sees it.
 #include "bindings/bindings.hpp"
-#include "posterior/logit_chain.hpp"
+#include "posterior/logit_enumerate.hpp"
 
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
@@ -72,6 +72,28 @@ nb::list sample(const LogitRows& rows, const LogitPrior& prior,
   return out;
 }
 
+// What enumeration gives: draws and averages over all supports, the mass of every support by its
+// code, what inclusion probabilities may be off by, and the log of the evidence.
+struct EnumeratedLogit {
+  nb::dict draws;
+  std::vector<double> masses, error;
+  double log_evidence;
+};
+
+EnumeratedLogit enumerate_all(const LogitRows& rows, const LogitPrior& prior,
+                              const std::vector<double>& reference, Index draws, std::uint64_t seed,
+                              double tolerance, int threads) {
+  require_sound(rows, prior, reference);
+  require(tolerance > 0, "tolerance: positive");
+  PythonInterrupt interrupt;
+  const Context context{threads, &interrupt};
+  LogitEnumeration::Result found = run_released(interrupt, [&] {
+    return LogitEnumeration(rows, prior).run(reference, draws, seed, tolerance, context);
+  });
+  return {to_dict(found.draws, rows.columns()), std::move(found.masses), std::move(found.error),
+          found.log_evidence};
+}
+
 nb::object draw_many(Index n, double z, Index count, std::uint64_t seed) {
   require(n >= 1, "n: from 1");
   Random random(seed, 0);
@@ -103,6 +125,14 @@ void bind_logit_posterior(nb::module_& m) {
   m.def("sample_logit_spike_slab", &sample, nb::arg("rows"), nb::arg("prior"), nb::arg("starts"),
         nb::arg("reference"), nb::arg("seed"), nb::arg("schedule"), nb::arg("threads"),
         nb::arg("progress").none());
+  nb::class_<EnumeratedLogit>(m, "EnumeratedLogit")
+      .def_ro("draws", &EnumeratedLogit::draws)
+      .def_prop_ro("masses", [](const EnumeratedLogit& e) { return to_array(e.masses); })
+      .def_prop_ro("error", [](const EnumeratedLogit& e) { return to_array(e.error); })
+      .def_ro("log_evidence", &EnumeratedLogit::log_evidence);
+  m.def("enumerate_logit_spike_slab", &enumerate_all, nb::arg("rows"), nb::arg("prior"),
+        nb::arg("reference"), nb::arg("draws"), nb::arg("seed"), nb::arg("tolerance"),
+        nb::arg("threads"));
   m.def("draw_polya_gamma", &draw_many, nb::arg("n"), nb::arg("z"), nb::arg("count"),
         nb::arg("seed"));
 }

@@ -1,0 +1,90 @@
+"""The spike-and-slab posterior of a logistic regression by quadrature, slow and obvious."""
+
+from itertools import product
+
+import numpy as np
+from reference.spike_slab import all_supports, log_inverse_gamma, log_prior
+from scipy import optimize, stats
+from scipy.special import logsumexp
+
+
+def draw_polya_gamma(n, z, size, rng, terms=400):
+    """A long sum of gammas (Polson, Scott and Windle 2013, eq. 1), the rest by its mean."""
+    k = np.arange(1, terms + 1)
+    scale = 1 / ((k - 0.5) ** 2 + z**2 / (4 * np.pi**2)) / (2 * np.pi**2)
+    return rng.gamma(n, size=(size, terms)) @ scale + polya_gamma_mean(n, z) - n * scale.sum()
+
+
+def polya_gamma_mean(n, z):
+    return n / 4 if z == 0 else n * np.tanh(z / 2) / (2 * z)
+
+
+def polya_gamma_variance(n, z):
+    if z < 1e-3:
+        return n / 24
+    # (sinh z - z) / cosh(z / 2)^2, without numbers that overflow
+    decay = np.exp(-z)
+    return n * (2 * (1 - decay**2) - 4 * z * decay) / (1 + decay) ** 2 / (4 * z**3)
+
+
+def log_slab(beta, spread):
+    """Log of the density of coefficients (last axis), their variance given or (shape, rate)."""
+    if not isinstance(spread, tuple):
+        return stats.norm.logpdf(beta, scale=np.sqrt(spread)).sum(axis=-1)
+    # The variance by the trapezoidal rule in its logarithm
+    x = np.linspace(-25, 35, 1500) + np.log(spread[1])
+    variance = np.exp(x)
+    weight = log_inverse_gamma(variance, *spread) + x + np.log(x[1] - x[0])
+    square, k = (beta**2).sum(axis=-1)[..., None], beta.shape[-1]
+    return logsumexp(
+        weight - 0.5 * k * np.log(2 * np.pi * variance) - 0.5 * square / variance, axis=-1
+    )
+
+
+def log_joint(theta, Z, counts, successes, spread, intercept_sd):
+    """Of the response and theta = (intercept, coefficients), last axis, but for binomials."""
+    psi = theta[..., :1] + theta[..., 1:] @ Z.T
+    likelihood = (successes * psi - counts * np.logaddexp(0, psi)).sum(axis=-1)
+    prior = stats.norm.logpdf(theta[..., 0], scale=intercept_sd)
+    return likelihood + prior + (log_slab(theta[..., 1:], spread) if Z.shape[1] else 0)
+
+
+def integrate(Z, counts, successes, spread, intercept_sd, nodes=14, stretch=1.3):
+    """Return the log evidence and the mean of theta, by Gauss and Hermite about the mode."""
+    d = Z.shape[1] + 1
+    arguments = (Z, counts, successes, spread, intercept_sd)
+    start = optimize.minimize(lambda t: -log_joint(t, *arguments), np.zeros(d), tol=1e-10)
+    # Second differences: what minimisers say of the curvature is rough
+    steps = np.sqrt(np.diag(start.hess_inv))[:, None] * np.eye(d) * 1e-2
+    curvature = np.empty((d, d))
+    for i, j in product(range(d), repeat=2):
+        corners = [start.x + a * steps[i] + b * steps[j] for a, b in product((1, -1), repeat=2)]
+        values = log_joint(np.array(corners), *arguments)
+        curvature[i, j] = -(values @ [1, -1, -1, 1]) / (4 * steps[i, i] * steps[j, j])
+    root = stretch * np.linalg.cholesky(np.linalg.inv(curvature))
+    x, w = np.polynomial.hermite_e.hermegauss(nodes)
+    grid = np.array(list(product(x, repeat=d)))
+    log_weight = np.array(list(product(np.log(w), repeat=d))).sum(axis=1)
+    log_weight += 0.5 * (grid**2).sum(axis=1) + np.linalg.slogdet(root)[1]
+    theta = start.x + grid @ root.T
+    values = np.concatenate([log_joint(part, *arguments) for part in np.array_split(theta, 200)])
+    values += log_weight
+    total = logsumexp(values)
+    return total, np.exp(values - total) @ theta
+
+
+def posterior(Z, counts, successes, *, spread, intercept_sd, theta=None, beta_prior=None):
+    """Inclusion probabilities, means of coefficients and intercept, and the mass of supports."""
+    p = Z.shape[1]
+    supports, logs, means = all_supports(p), [], []
+    for support in supports:
+        total, mean = integrate(Z[:, support], counts, successes, spread, intercept_sd)
+        logs.append(total + log_prior(support, p, theta, beta_prior))
+        means.append(mean)
+    mass = np.exp(np.array(logs) - logsumexp(logs))
+    inclusion, coef, intercept = np.zeros(p), np.zeros(p), 0.0
+    for support, share, mean in zip(supports, mass, means, strict=True):
+        inclusion[support] += share
+        coef[support] += share * mean[1:]
+        intercept += share * mean[0]
+    return inclusion, coef, intercept, dict(zip(map(tuple, supports), mass, strict=True))
