@@ -1,15 +1,20 @@
 // A Markov chain on supports, coefficients and Polya-Gamma weights. One iteration:
 //
-//   1. omega given psi: PG(counts_i, psi_i)
-//   2. tau given omega and S, coefficients and intercept integrated out
-//   3. S given omega and tau, likewise: a sweep of single flips, and swaps
-//   4. intercept and coefficients given all that: psi
+//   1. scale of psi and intercept given S, without omega: see stretch() and shift()
+//   2. omega given psi: PG(counts_i, psi_i)
+//   3. tau given omega and S, coefficients and intercept integrated out
+//   4. S given omega and tau, likewise: a sweep of single flips, and swaps
+//   5. intercept and coefficients given all that: psi
+//
+// Without the first, chains are slow where probabilities are near 0 or 1: omega hardly lets psi
+// move as a whole.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
 #include "base/polya_gamma.hpp"
+#include "likelihood/row_kernels.hpp"
 #include "posterior/draws.hpp"
 #include "posterior/flip_moves.hpp"
 #include "posterior/logit_spike_slab.hpp"
@@ -93,9 +98,13 @@ class LogitChain {
         random_(seed, stream),
         moves_(model_, random_),
         here_(reference),
+        share_(rows.rows()),
         omega_(rows.rows()),
         psi_(rows.rows()),
-        column_(rows.rows()) {
+        column_(rows.rows()),
+        moved_(rows.rows()),
+        unused_(rows.rows()) {
+    for (Index r = 0; r < rows.rows(); ++r) share_[r] = rows.successes()[r] / rows.counts()[r];
     for (Index j = 0; j < rows.columns(); ++j) {
       if (model_.inclusion().is_forced(j)) take(j, start);
     }
@@ -103,10 +112,12 @@ class LogitChain {
       if (model_.is_free(j)) take(j, start);
     }
     intercept_ = rows.intercept() ? start.intercept : 0;
+    predict();
   }
 
   void iterate(const Context& context) {
-    predict();
+    stretch();
+    if (rows_.intercept()) shift();
     for (Index r = 0; r < rows_.rows(); ++r) {
       omega_[r] = draw_polya_gamma(static_cast<Index>(rows_.counts()[r]), psi_[r], random_);
     }
@@ -122,6 +133,7 @@ class LogitChain {
       intercept_ =
           support.intercept_given(beta_) + random_.normal() / std::sqrt(support.total_precision());
     }
+    predict();
   }
 
   void record(double weight) { here_.add(model_, weight); }
@@ -164,12 +176,58 @@ class LogitChain {
     }
   }
 
+  // log p(y | psi) for psi = factor psi_ + by
+  double log_likelihood(double factor, double by) {
+    for (Index r = 0; r < rows_.rows(); ++r) moved_[r] = factor * psi_[r] + by;
+    return -logistic_loss(moved_.data(), share_.data(), rows_.counts().data(), rows_.rows(),
+                          unused_.data(), omega_.data());
+  }
+
+  // A step of slice sampling along x, with intercept and coefficients e^x times what they are, and
+  // sigma_beta too where it is learned. The volume of what is moved changes by e^x for each of
+  // them, which the slab takes back if it moves along.
+  void stretch() {
+    const Variance& variance = model_.prior().slab_variance;
+    const double tau = model_.tau(), precision = model_.prior().intercept_precision;
+    const double k = static_cast<double>(beta_.size()), moved = rows_.intercept();
+    const double square = dot(beta_.data(), beta_.data(), static_cast<Index>(beta_.size()));
+    if (beta_.empty()) return;
+    const auto log_density = [&](double x) {
+      const double g = std::exp(x);
+      const double slab = variance.learned ? -2 * variance.shape * x - variance.rate * tau / (g * g)
+                                           : k * x - 0.5 * tau * g * g * square;
+      return log_likelihood(g, 0) + moved * x - 0.5 * precision * g * g * intercept_ * intercept_ +
+             slab;
+    };
+    double low = -5, high = 5;
+    if (variance.learned) {
+      low = std::max(low, 0.5 * std::log(tau / LogitSpikeSlab::kGreatestTau));
+      high = std::min(high, 0.5 * std::log(tau / LogitSpikeSlab::kLeastTau));
+    }
+    const double g = std::exp(slice_step(0, log_density(0), low, high, log_density, random_, 1));
+    intercept_ *= g;
+    for (double& value : beta_) value *= g;
+    for (double& value : psi_) value *= g;
+    if (variance.learned) model_.set_tau(tau / (g * g));
+  }
+
+  // The same along x for another intercept, x more than it is.
+  void shift() {
+    const double precision = model_.prior().intercept_precision;
+    const auto log_density = [&](double x) {
+      return log_likelihood(1, x) - 0.5 * precision * (intercept_ + x) * (intercept_ + x);
+    };
+    const double x = slice_step(0, log_density(0), -100, 100, log_density, random_, 2);
+    intercept_ += x;
+    for (double& value : psi_) value += x;
+  }
+
   const LogitRows& rows_;
   LogitSpikeSlab model_;
   Random random_;
   FlipMoves<LogitSpikeSlab> moves_;
   LogitConditionals here_;
-  std::vector<double> omega_, psi_, column_;
+  std::vector<double> share_, omega_, psi_, column_, moved_, unused_;
   std::vector<Index> members_;
   std::vector<double> beta_;
   double intercept_ = 0;

@@ -3,7 +3,7 @@
 // Evidence comes by importance sampling, and so with a known error. In rounds: first every support
 // gets a few pairs of proposals, then pairs go where they lower the error of inclusion
 // probabilities most (Neyman's allocation: by mass times relative deviation), until that is small
-// enough.
+// enough or they have cost enough; what the error is then is part of the answer.
 #pragma once
 
 #include <algorithm>
@@ -44,13 +44,14 @@ class LogitEnumeration {
       sample(pairs, seed, round, context);
       find_masses(result);
       const double error = *std::max_element(result.error.begin(), result.error.end());
-      if (error <= tolerance || round == kMostRounds) break;
-      // As many as it takes if the error falls with the root of their number, but at most some
-      // times as many as there are.
       double made = 0;
       for (const Sums& sums : sums_) made += static_cast<double>(sums.pairs);
+      const double left = kMostWork / (100 + static_cast<double>(rows_.rows())) - made;
+      if (error <= tolerance || round == kMostRounds || left < 1000) break;
+      // As many as it takes if the error falls with the root of their number, but at most some
+      // times as many as there are.
       const double factor = (error / tolerance) * (error / tolerance);
-      allocate(result.masses, std::min(1.2 * factor - 0.2, 4.0) * made, pairs);
+      allocate(result.masses, std::min(std::min(1.2 * factor - 0.2, 4.0) * made, left), pairs);
     }
     average(result);
     draw(count, seed, result.masses, context, result.draws);
@@ -60,6 +61,7 @@ class LogitEnumeration {
  private:
   static constexpr Index kFirstPairs = 32;
   static constexpr int kMostRounds = 12;
+  static constexpr double kMostWork = 3e7;  // pairs times rows: a second or so
 
   // Over the pairs of one support; weights are relative to exp(log_scale).
   struct Sums {

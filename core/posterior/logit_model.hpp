@@ -10,9 +10,10 @@
 //   p(beta) = Gamma(a + k/2) / Gamma(a) (2 pi r)^(-k/2) (1 + |beta|^2 / (2 r))^-(a + k/2).
 //
 // Proposals are Student's t about the mode, with the curvature there (Laplace's approximation, with
-// tails), in pairs on either side of it: what is odd about the mode cancels. With nu <= 2 a - 1
-// degrees their tails are no lighter than the prior's, so that weights are bounded even where
-// classes are separated and the likelihood does not fall off.
+// tails), in pairs on either side of it: what is odd about the mode cancels. One in five has no
+// more than 2 a - 1 degrees of freedom, so that the tails of the mixture are no lighter than the
+// prior's and weights are bounded even where classes are separated and the likelihood does not fall
+// off.
 #pragma once
 
 #include <algorithm>
@@ -43,7 +44,7 @@ class LogitModel {
     for (const auto& column : storage_) columns_.push_back(column.data());
     for (Index r = 0; r < rows.rows(); ++r) share_[r] = rows.successes()[r] / rows.counts()[r];
     const Variance& variance = prior.slab_variance;
-    degrees_ = variance.learned ? std::max(2 * variance.shape - 1, 1.0) : 15;
+    wide_degrees_ = variance.learned ? std::max(2 * variance.shape - 1, 1.0) : 5;
     find_mode();
   }
 
@@ -79,13 +80,14 @@ class LogitModel {
       value = random.normal();
       square += value * value;
     }
-    const double stretch = std::sqrt(0.5 * degrees_ / random.gamma(0.5 * degrees_));
+    const double degrees = random.uniform() < kWideShare ? wide_degrees_ : kNarrowDegrees;
+    const double stretch = std::sqrt(0.5 * degrees / random.gamma(0.5 * degrees));
     back_substitute(noise_);
-    const double d = static_cast<double>(d_);
+    square *= stretch * stretch;
+    const double wide = std::log(kWideShare) + log_student(wide_degrees_, square);
+    const double narrow = std::log1p(-kWideShare) + log_student(kNarrowDegrees, square);
     const double log_proposal =
-        std::lgamma(0.5 * (degrees_ + d)) - std::lgamma(0.5 * degrees_) -
-        0.5 * d * std::log(degrees_ * 3.14159265358979323846) + log_root_determinant_ -
-        0.5 * (degrees_ + d) * std::log1p(stretch * stretch * square / degrees_);
+        std::max(wide, narrow) + std::log1p(std::exp(-std::fabs(wide - narrow)));
     for (int side = 0; side < 2; ++side) {
       pair.theta[side].resize(d_);
       for (Index i = 0; i < d_; ++i) {
@@ -105,6 +107,15 @@ class LogitModel {
 
  private:
   static constexpr int kMostSteps = 200;
+  static constexpr double kWideShare = 0.2, kNarrowDegrees = 20;
+
+  // Student's t at a squared distance from the mode, in units of the curvature there.
+  double log_student(double degrees, double square) const {
+    const double d = static_cast<double>(d_);
+    return std::lgamma(0.5 * (degrees + d)) - std::lgamma(0.5 * degrees) -
+           0.5 * d * std::log(degrees * 3.14159265358979323846) + log_root_determinant_ -
+           0.5 * (degrees + d) * std::log1p(square / degrees);
+  }
 
   double log_prior(const double* theta) const {
     const double k = static_cast<double>(k_), square = dot(theta, theta, k_);
@@ -192,7 +203,7 @@ class LogitModel {
   std::vector<double> mode_, gradient_, noise_;
   Square root_;  // U with U'U the curvature at the mode
   double log_root_determinant_ = 0;
-  double degrees_ = 1;
+  double wide_degrees_ = 1;
 };
 
 }  // namespace ellzero

@@ -146,6 +146,9 @@ class LogitSpikeSlab {
     recount();
   }
 
+  // What the next reset() goes on from.
+  void set_tau(double tau) { tau_ = SpikeSlab::bounded_tau(tau); }
+
   // Coefficients of the members, in their order.
   std::vector<double> draw_beta(Random& random) const {
     std::vector<double> noise(size());

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ellzero.posterior import (
         BayesianBridgeRegressor,
         HorseshoeRegressor,
+        SpikeSlabClassifier,
         SpikeSlabRegressor,
         marginal_map,
     )
@@ -71,6 +72,7 @@ __all__ = [
     "PenaltyCurve",
     "Segmentation",
     "SegmentationPath",
+    "SpikeSlabClassifier",
     "SpikeSlabRegressor",
     "Stability",
     "__version__",
@@ -118,6 +120,7 @@ _HOMES = {
     "PenaltyCurve": "segmentation",
     "Segmentation": "segmentation",
     "SegmentationPath": "segmentation",
+    "SpikeSlabClassifier": "posterior",
     "SpikeSlabRegressor": "posterior",
     "Stability": "regression",
     "estimate_decay": "segmentation",

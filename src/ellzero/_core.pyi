@@ -554,6 +554,61 @@ class GroupPosterior:
         self, reference: list[float], draws: int, seed: int, threads: int
     ) -> EnumeratedPosterior: ...
 
+class LogitRows: ...
+
+def make_logit_rows(
+    columns: Columns,
+    design: Quadratic,
+    counts: _Floats,
+    successes: _Floats,
+    intercept: bool,
+    room_bytes: float,
+) -> LogitRows: ...
+
+class LogitPrior:
+    slab_variance: Variance
+    intercept_precision: float
+    learn_theta: bool
+    theta_a: float
+    theta_b: float
+    log_odds: list[float]
+
+class LogitStart:
+    support: list[int]
+    beta: list[float]
+    intercept: float
+
+class EnumeratedLogit:
+    @property
+    def draws(self) -> dict[str, Any]: ...
+    @property
+    def masses(self) -> _Floats: ...
+    @property
+    def error(self) -> _Floats: ...
+    @property
+    def log_evidence(self) -> float: ...
+
+def sample_logit_spike_slab(
+    rows: LogitRows,
+    prior: LogitPrior,
+    starts: list[LogitStart],
+    reference: list[float],
+    seed: int,
+    schedule: Schedule,
+    threads: int,
+    progress: Callable[[int], None] | None,
+) -> list[dict[str, Any]]: ...
+def enumerate_logit_spike_slab(
+    rows: LogitRows,
+    prior: LogitPrior,
+    reference: list[float],
+    draws: int,
+    seed: int,
+    tolerance: float,
+    threads: int,
+) -> EnumeratedLogit: ...
+def draw_polya_gamma(n: int, z: float, count: int, seed: int) -> _Floats: ...
+
 class Segmented:
     @property
     def changepoints(self) -> _Integers: ...

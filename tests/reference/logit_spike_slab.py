@@ -3,9 +3,10 @@
 from itertools import product
 
 import numpy as np
-from reference.spike_slab import all_supports, log_inverse_gamma, log_prior
 from scipy import optimize, stats
 from scipy.special import logsumexp
+
+from reference.spike_slab import all_supports, log_inverse_gamma, log_prior
 
 
 def draw_polya_gamma(n, z, size, rng, terms=400):

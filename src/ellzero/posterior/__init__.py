@@ -7,6 +7,7 @@ from ellzero.posterior._horseshoe import HorseshoeRegressor
 from ellzero.posterior._marginal_map import MarginalMap, marginal_map
 from ellzero.posterior._sensitivity import Sensitivity
 from ellzero.posterior._spike_slab import SpikeSlabRegressor
+from ellzero.posterior._spike_slab_classifier import SpikeSlabClassifier
 from ellzero.posterior._units import from_standardised, to_standardised
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "MarginalMap",
     "PosteriorDraws",
     "Sensitivity",
+    "SpikeSlabClassifier",
     "SpikeSlabRegressor",
     "from_standardised",
     "marginal_map",

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from ellzero import _core
 
-__all__ = ["PosteriorDraws", "collect_dense_draws", "collect_draws"]
+__all__ = ["PosteriorDraws", "collect_dense_draws", "collect_draws", "collect_logit_draws"]
 
 _Floats = NDArray[np.float64]
 _HYPERPARAMETERS = ("sigma_e", "sigma_beta", "theta", "tau", "alpha")
@@ -30,7 +30,7 @@ class PosteriorDraws:
     intercept : ndarray of shape (n_chains, n_draws)
         Intercepts, in units of y.
     sigma_e : ndarray of shape (n_chains, n_draws)
-        Standard deviation of the noise, in units of y.
+        Standard deviation of the noise, in units of y; None of classes, which have none.
     sigma_beta : ndarray of shape (n_chains, n_draws) or None
         Standard deviation of the slab, in units of y, for columns of unit l2 norm; None where the
         slab has none.
@@ -47,7 +47,7 @@ class PosteriorDraws:
 
     coef: Any
     intercept: _Floats
-    sigma_e: _Floats
+    sigma_e: Any = None
     sigma_beta: _Floats | None = None
     theta: _Floats | None = None
     tau: _Floats | None = None
@@ -78,6 +78,17 @@ class PosteriorDraws:
         return {name: draws for name, draws in values.items() if draws is not None}
 
 
+def _join(chains: list[dict[str, Any]], design: _core.Quadratic) -> Any:
+    """Stack sparse coefficients, in the user's units."""
+    offsets = np.concatenate([[0], np.cumsum([len(chain["support"]) for chain in chains])])
+    pairs = list(zip(chains, offsets[:-1], strict=True))
+    begins = np.concatenate([chain["begins"][:-1] + offset for chain, offset in pairs])
+    begins = np.append(begins, offsets[-1])
+    support = np.concatenate([chain["support"] for chain in chains])
+    values = np.concatenate([chain["beta"] for chain in chains]) * design.inverse_scale[support]
+    return sparse.csr_array((values, support, begins), shape=(len(begins) - 1, design.columns))
+
+
 def collect_draws(
     chains: list[dict[str, Any]],
     design: _core.Quadratic,
@@ -91,15 +102,7 @@ def collect_draws(
 
     ``home`` is the group of every column, if there are groups.
     """
-    shape = (len(chains), len(chains[0]["s2"]))
-    offsets = np.concatenate([[0], np.cumsum([len(chain["support"]) for chain in chains])])
-    pairs = list(zip(chains, offsets[:-1], strict=True))
-    begins = np.concatenate([chain["begins"][:-1] + offset for chain, offset in pairs])
-    begins = np.append(begins, offsets[-1])
-    support = np.concatenate([chain["support"] for chain in chains])
-    values = np.concatenate([chain["beta"] for chain in chains]) * design.inverse_scale[support]
-    n_draws = shape[0] * shape[1]
-    coef = sparse.csr_array((values, support, begins), shape=(n_draws, design.columns))
+    coef = _join(chains, design)
     sigma_e = np.sqrt([chain["s2"] for chain in chains])
     intercept = _draw_intercept(coef, sigma_e, design, fit_intercept, rng)
     learned_theta = len(chains[0]["theta"]) > 0
@@ -123,6 +126,22 @@ def _groups_of(coef: Any, home: NDArray[np.int64]) -> Any:
     begins = np.searchsorted(codes, np.arange(coef.shape[0] + 1) * n_groups)
     return sparse.csr_array(
         (np.ones(codes.size), codes % n_groups, begins), shape=(coef.shape[0], n_groups)
+    )
+
+
+def collect_logit_draws(
+    chains: list[dict[str, Any]], design: _core.Quadratic, *, fit_intercept: bool
+) -> PosteriorDraws:
+    """Join the core's chains of a logistic regression, in the user's units."""
+    coef = _join(chains, design)
+    intercept = np.array([chain["intercept"] for chain in chains])
+    if fit_intercept:  # of centred columns, so far
+        intercept = intercept - (coef @ design.mean).reshape(intercept.shape)
+    return PosteriorDraws(
+        coef=coef,
+        intercept=intercept,
+        sigma_beta=np.sqrt([chain["slab_variance"] for chain in chains]),
+        theta=np.array([chain["theta"] for chain in chains]) if len(chains[0]["theta"]) else None,
     )
 
 

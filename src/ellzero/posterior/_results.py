@@ -15,25 +15,82 @@ from ellzero import _core
 from ellzero._columns import column_name
 from ellzero._engine import make_design, thread_count
 from ellzero._predictive import predictive_interval
-from ellzero._sklearn import SelectingRegressor, validate_table
+from ellzero._sklearn import SelectingModel, SelectingRegressor, validate_table
 from ellzero.posterior._draws import PosteriorDraws
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PosteriorRegressor"]
+__all__ = ["PosteriorModel", "PosteriorRegressor", "check_level", "dense"]
 
 _BLOCK = 256
 
 
-class PosteriorRegressor(SelectingRegressor):
+class PosteriorModel(SelectingModel):
+    """A model of a linear predictor, known by draws of its coefficients from their posterior."""
+
+    draws_: PosteriorDraws
+
+    def credible_interval(self, level: float = 0.95) -> pd.DataFrame:
+        """Return equal-tailed credible intervals of the coefficients.
+
+        They are of the whole posterior, so a variable that is mostly out has zero in its interval.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            Posterior probability of each interval.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``low`` and ``high`` by variable, in the units of ``coef_``.
+        """
+        import pandas as pd
+
+        check_is_fitted(self)
+        check_level(level)
+        low, high = self._quantiles([(1 - level) / 2, (1 + level) / 2])
+        index = pd.Index(self._names(), name="variable", dtype=object)
+        return pd.DataFrame({"low": low, "high": high}, index=index)
+
+    def _quantiles(self, levels: list[float]) -> NDArray[np.float64]:
+        """Quantiles of every coefficient's draws, zeros among them."""
+        coef = self.draws_.coef
+        out = np.zeros((len(levels), coef.shape[1]))
+        if isinstance(coef, np.ndarray):
+            for begin in range(0, coef.shape[1], _BLOCK):
+                block = slice(begin, begin + _BLOCK)
+                out[:, block] = np.quantile(coef[:, block], levels, axis=0)
+            return out
+        coef = coef.tocsc()
+        seen = np.flatnonzero(np.diff(coef.indptr))
+        for begin in range(0, seen.size, _BLOCK):
+            columns = seen[begin : begin + _BLOCK]
+            out[:, columns] = np.quantile(coef[:, columns].toarray(), levels, axis=0)
+        return out
+
+    def _names(self) -> list[str]:
+        names = getattr(self, "feature_names_in_", None)
+        return [column_name(j, names) for j in range(self.n_features_in_)]
+
+    def _unit_names(self) -> list[str]:
+        return self._names()
+
+    def _check_rows(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return validate_table(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
+        )
+
+
+class PosteriorRegressor(SelectingRegressor, PosteriorModel):
     """A linear model known by draws from its posterior.
 
     Subclasses set ``draws_``, ``coef_``, ``coef_sd_``, ``intercept_``, ``support_``, and the means
     of the columns and the weight that the intercept was computed with.
     """
 
-    draws_: PosteriorDraws
     _mean: NDArray[np.float64]
     _weight: float
 
@@ -99,7 +156,7 @@ class PosteriorRegressor(SelectingRegressor):
         0.9
         """
         table = self._check_rows(X)
-        _check_level(level)
+        check_level(level)
         return predictive_interval(table, *self._predictive_draws(), float(level))
 
     def sample_predictive(
@@ -130,48 +187,9 @@ class PosteriorRegressor(SelectingRegressor):
         rng = np.random.default_rng(check_random_state(random_state).randint(2**31 - 1))
         rows = np.linspace(0, total, int(n_draws), endpoint=False).astype(np.int64)
         sigma = self.draws_.sigma_e.ravel()[rows]
-        signal = _dense(self.draws_.coef[rows] @ table.T)
+        signal = dense(self.draws_.coef[rows] @ table.T)
         signal = signal + self.draws_.intercept.ravel()[rows][:, None]
         return signal + sigma[:, None] * rng.standard_normal(signal.shape)
-
-    def credible_interval(self, level: float = 0.95) -> pd.DataFrame:
-        """Return equal-tailed credible intervals of the coefficients.
-
-        They are of the whole posterior, so a variable that is mostly out has zero in its interval.
-
-        Parameters
-        ----------
-        level : float, default=0.95
-            Posterior probability of each interval.
-
-        Returns
-        -------
-        pandas.DataFrame
-            ``low`` and ``high`` by variable, in units of y per unit of the column.
-        """
-        import pandas as pd
-
-        check_is_fitted(self)
-        _check_level(level)
-        low, high = self._quantiles([(1 - level) / 2, (1 + level) / 2])
-        index = pd.Index(self._names(), name="variable", dtype=object)
-        return pd.DataFrame({"low": low, "high": high}, index=index)
-
-    def _quantiles(self, levels: list[float]) -> NDArray[np.float64]:
-        """Quantiles of every coefficient's draws, zeros among them."""
-        coef = self.draws_.coef
-        out = np.zeros((len(levels), coef.shape[1]))
-        if isinstance(coef, np.ndarray):
-            for begin in range(0, coef.shape[1], _BLOCK):
-                block = slice(begin, begin + _BLOCK)
-                out[:, block] = np.quantile(coef[:, block], levels, axis=0)
-            return out
-        coef = coef.tocsc()
-        seen = np.flatnonzero(np.diff(coef.indptr))
-        for begin in range(0, seen.size, _BLOCK):
-            columns = seen[begin : begin + _BLOCK]
-            out[:, columns] = np.quantile(coef[:, columns].toarray(), levels, axis=0)
-        return out
 
     def to_arviz(self) -> Any:
         """Return the draws as ArviZ's ``InferenceData``; needs the package arviz.
@@ -190,11 +208,11 @@ class PosteriorRegressor(SelectingRegressor):
             raise ImportError("to_arviz needs the package arviz: pip install arviz.") from None
         draws = self.draws_
         shape = (draws.n_chains, draws.n_draws, draws.coef.shape[1])
-        posterior = {"beta": _dense(draws.coef).reshape(shape), "intercept": draws.intercept}
+        posterior = {"beta": dense(draws.coef).reshape(shape), "intercept": draws.intercept}
         posterior.update(draws.hyperparameters())
         coords, dims = {"variable": self._names()}, {"beta": ["variable"]}
         if draws.groups is not None:
-            posterior["included"] = _dense(draws.groups).reshape(*shape[:2], -1)
+            posterior["included"] = dense(draws.groups).reshape(*shape[:2], -1)
             coords["group"], dims["included"] = self._unit_names(), ["group"]
         return arviz.from_dict(posterior=posterior, coords=coords, dims=dims)
 
@@ -207,23 +225,10 @@ class PosteriorRegressor(SelectingRegressor):
             )
         return design
 
-    def _names(self) -> list[str]:
-        names = getattr(self, "feature_names_in_", None)
-        return [column_name(j, names) for j in range(self.n_features_in_)]
-
-    def _unit_names(self) -> list[str]:
-        return self._names()
-
-    def _check_rows(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return validate_table(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
-        )
-
     def _signal(self, table: Any) -> NDArray[np.float64]:
         """(x - mean)'b for every draw and row."""
         centre: NDArray[np.float64] = (self.draws_.coef @ self._mean)[:, None]
-        return _dense(self.draws_.coef @ table.T) - centre
+        return dense(self.draws_.coef @ table.T) - centre
 
     def _predictive_draws(self) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
         """For every draw its coefficients, its mean at 0 and the deviation of a new row from there.
@@ -239,10 +244,10 @@ class PosteriorRegressor(SelectingRegressor):
         return 1 + 1 / self._weight if self.fit_intercept else 1.0
 
 
-def _check_level(level: Any) -> None:
+def check_level(level: Any) -> None:
     if isinstance(level, bool) or not (isinstance(level, Real) and 0 < float(level) < 1):
         raise ValueError(f"level must be strictly between 0 and 1; got {level!r}.")
 
 
-def _dense(product: Any) -> NDArray[np.float64]:
+def dense(product: Any) -> NDArray[np.float64]:
     return np.asarray(product.toarray() if sparse.issparse(product) else product)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["choose_solver", "deal_to_chains"]
+__all__ = ["choose_logit_solver", "choose_solver", "deal_to_chains"]
 
 # All models are enumerated up to this many free columns: at most, and by default.
 _MOST_ENUMERATED = {False: 22, True: 16}
@@ -14,6 +14,8 @@ _AUTO_ENUMERATED = {False: 14, True: 9}
 _MOST_FORCED = 20
 # And groups that have together this many columns, by default: each takes its own part of a flip.
 _AUTO_WIDTH = 45
+# Of a classifier, whose models have no evidence in closed form
+_MOST_CLASSIFIED, _AUTO_CLASSIFIED = 14, 8
 
 
 def choose_solver(
@@ -48,6 +50,19 @@ def choose_solver(
     return solver
 
 
+def choose_logit_solver(solver: str, n_free: int, n_always: int) -> str:
+    """Do the same for a classifier."""
+    if solver == "auto":
+        quick = n_free <= _AUTO_CLASSIFIED and n_always <= _MOST_FORCED
+        return "enumerate" if quick else "gibbs"
+    if solver == "enumerate" and n_free > _MOST_CLASSIFIED:
+        raise ValueError(
+            f'solver="enumerate" takes at most {_MOST_CLASSIFIED} columns, but {n_free} may go '
+            "either way."
+        )
+    return solver
+
+
 def deal_to_chains(
     draws: dict[str, Any], n_chains: int, rng: np.random.Generator
 ) -> list[dict[str, Any]]:
@@ -55,9 +70,9 @@ def deal_to_chains(
 
     Sums over models stay with the first.
     """
-    count = len(draws["s2"]) // n_chains
-    order = rng.permutation(len(draws["s2"]))
     sizes = np.diff(draws["begins"])
+    count = len(sizes) // n_chains
+    order = rng.permutation(len(sizes))
     chains = []
     for chain in range(n_chains):
         rows = order[chain * count : (chain + 1) * count]
@@ -68,9 +83,11 @@ def deal_to_chains(
             "support": draws["support"][entries],
             "beta": draws["beta"][entries],
         }
-        for name in ("s2", "slab_variance", "theta"):
-            own[name] = draws[name][rows] if len(draws[name]) else draws[name]
-        for name in ("inclusion", "mean", "square"):
-            own[name] = draws[name] if chain == 0 else np.zeros_like(draws[name])
+        for name in ("s2", "slab_variance", "theta", "intercept"):
+            if name in draws:
+                own[name] = draws[name][rows] if len(draws[name]) else draws[name]
+        for name in ("inclusion", "mean", "square", "intercept_sum"):
+            if name in draws:
+                own[name] = draws[name] if chain == 0 else np.zeros_like(draws[name])
         chains.append(own)
     return chains

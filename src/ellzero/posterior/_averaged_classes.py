@@ -1,0 +1,167 @@
+"""Probabilities of classes, averaged over a posterior."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_expit, logsumexp
+from sklearn.utils.validation import check_is_fitted
+
+from ellzero._sklearn import SelectingClassifier
+from ellzero.posterior._results import PosteriorModel, check_level, dense
+
+__all__ = ["AveragedClasses"]
+
+_BLOCK = 256
+
+_Floats = NDArray[np.float64]
+
+
+class AveragedClasses(SelectingClassifier, PosteriorModel):
+    """A classifier whose log-odds are known by draws from their posterior."""
+
+    def decision_function(self, X: Any) -> _Floats:
+        """Return the log-odds of the second class, of its probability averaged over the posterior.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, p)
+            Rows to predict for, in the units and with the columns of ``fit``.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Positive where ``classes_[1]`` is predicted.
+        """
+        log_probability = self.predict_log_proba(X)
+        return np.asarray(log_probability[:, 1] - log_probability[:, 0])
+
+    def predict_proba(self, X: Any, return_std: bool = False) -> Any:
+        """Return the probability of each class, averaged over the posterior.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, p)
+            Rows to predict for, in the units and with the columns of ``fit``.
+        return_std : bool, default=False
+            Whether to return the posterior standard deviation of the probability too: what is not
+            known of the model, its coefficients and the intercept.
+
+        Returns
+        -------
+        probability : ndarray of shape (n, 2)
+            In the order of ``classes_``.
+        std : ndarray of shape (n,)
+            The standard deviation of either, if ``return_std``.
+        """
+        if not return_std:
+            return np.exp(self.predict_log_proba(X))
+        table = self._check_rows(X)
+        second = [expit(psi) for psi in self._log_odds(table)]
+        mean = np.concatenate([part.mean(axis=0) for part in second])
+        std = np.concatenate([part.std(axis=0) for part in second])
+        return np.column_stack([1 - mean, mean]), std
+
+    def predict_log_proba(self, X: Any) -> _Floats:
+        """Return the logarithm of the probability of each class, averaged over the posterior.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, p)
+            Rows to predict for.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+            In the order of ``classes_``; never minus infinity.
+        """
+        table = self._check_rows(X)
+        logs = [
+            [logsumexp(log_expit(sign * psi), axis=0) - np.log(len(psi)) for sign in (-1, 1)]
+            for psi in self._log_odds(table)
+        ]
+        return np.column_stack([np.concatenate(parts) for parts in zip(*logs, strict=True)])
+
+    def probability_interval(self, X: Any, level: float = 0.95) -> tuple[_Floats, _Floats]:
+        """Return an equal-tailed credible interval of the probability of the second class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, p)
+            Rows to predict for, in the units and with the columns of ``fit``.
+        level : float, default=0.95
+            Posterior probability of each interval.
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n,)
+            Its ends, between 0 and 1.
+
+        Examples
+        --------
+        >>> from ellzero import SpikeSlabClassifier
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = SpikeSlabClassifier(random_state=0).fit(X[:400], y[:400])
+        >>> lower, upper = model.probability_interval(X[400:])
+        >>> probability = model.predict_proba(X[400:])[:, 1]
+        >>> bool((lower <= upper).all())
+        True
+        """
+        table = self._check_rows(X)
+        check_level(level)
+        levels = [(1 - level) / 2, (1 + level) / 2]
+        ends = [expit(np.quantile(psi, levels, axis=0)) for psi in self._log_odds(table)]
+        lower, upper = np.concatenate(ends, axis=1)
+        return lower, upper
+
+    def to_arviz(self, X: Any = None, y: Any = None) -> Any:
+        """Return the draws as ArviZ's ``InferenceData``; needs the package arviz.
+
+        Parameters
+        ----------
+        X, y : array-like, default=None
+            Rows and their classes. If given, the log-likelihood of each row under each draw comes
+            along, which model comparison by ``arviz.loo`` needs.
+
+        Returns
+        -------
+        arviz.InferenceData
+            Its group ``posterior`` holds ``beta`` (dense, by variable), ``intercept`` and, where
+            there are draws of them, ``sigma_beta`` and ``theta``; its group ``log_likelihood``, if
+            asked for, ``y`` (by chain, draw and row).
+        """
+        check_is_fitted(self)
+        if (X is None) != (y is None):
+            raise ValueError("X and y belong together: give both, or neither.")
+        try:
+            import arviz
+        except ImportError:
+            raise ImportError("to_arviz needs the package arviz: pip install arviz.") from None
+        draws = self.draws_
+        chains = (draws.n_chains, draws.n_draws)
+        posterior = {
+            "beta": dense(draws.coef).reshape(*chains, draws.coef.shape[1]),
+            "intercept": draws.intercept,
+        }
+        posterior.update(draws.hyperparameters())
+        groups: dict[str, Any] = {"posterior": posterior}
+        if X is not None:
+            table, labels = self._check_rows(X), np.asarray(y)
+            if labels.shape != (table.shape[0],) or not np.isin(labels, self.classes_).all():
+                raise ValueError("y must hold one class of classes_ for each row of X.")
+            sign = np.where(labels == self.classes_[1], 1.0, -1.0)
+            psi = np.concatenate(list(self._log_odds(table)), axis=1)
+            groups["log_likelihood"] = {"y": log_expit(sign * psi).reshape(*chains, len(sign))}
+        return arviz.from_dict(
+            **groups, coords={"variable": self._names()}, dims={"beta": ["variable"]}
+        )
+
+    def _log_odds(self, table: Any) -> Iterator[_Floats]:
+        """Log-odds of the second class by draw and row, some rows at a time."""
+        intercept = self.draws_.intercept.reshape(-1, 1)
+        for begin in range(0, table.shape[0], _BLOCK):
+            yield dense(self.draws_.coef @ table[begin : begin + _BLOCK].T) + intercept
