@@ -43,7 +43,9 @@ class LogitEnumeration {
     for (int round = 0;; ++round) {
       sample(pairs, seed, round, context);
       find_masses(result);
-      const double error = *std::max_element(result.error.begin(), result.error.end());
+      // The evidence may be off by some times as much, relatively.
+      const double error = std::max(*std::max_element(result.error.begin(), result.error.end()),
+                                    evidence_error(result.masses) / kEvidenceTimes);
       double made = 0;
       for (const Sums& sums : sums_) made += static_cast<double>(sums.pairs);
       const double left = kMostWork / (100 + static_cast<double>(rows_.rows())) - made;
@@ -61,6 +63,7 @@ class LogitEnumeration {
  private:
   static constexpr Index kFirstPairs = 32;
   static constexpr int kMostRounds = 12;
+  static constexpr double kEvidenceTimes = 5;
   static constexpr double kMostWork = 3e7;  // pairs times rows: a second or so
 
   // Over the pairs of one support; weights are relative to exp(log_scale).
@@ -164,6 +167,14 @@ class LogitEnumeration {
       }
       result.error[free_[b]] = std::sqrt(variance);
     }
+  }
+
+  double evidence_error(const std::vector<double>& masses) const {
+    double variance = 0;
+    for (std::size_t code = 0; code < sums_.size(); ++code) {
+      variance += masses[code] * masses[code] * sums_[code].relative_variance();
+    }
+    return std::sqrt(variance);
   }
 
   void allocate(const std::vector<double>& masses, double total, std::vector<Index>& pairs) const {

@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 from scipy import optimize, stats
-from scipy.special import logsumexp
+from scipy.special import gammaln, logsumexp
 
 from reference.spike_slab import all_supports, log_inverse_gamma, log_prior
 
@@ -26,6 +26,14 @@ def polya_gamma_variance(n, z):
     # (sinh z - z) / cosh(z / 2)^2, without numbers that overflow
     decay = np.exp(-z)
     return n * (2 * (1 - decay**2) - 4 * z * decay) / (1 + decay) ** 2 / (4 * z**3)
+
+
+def polya_gamma_density(x, n, z, terms=60):
+    """The alternating series of Polson, Scott and Windle (2013, eq. 5)."""
+    k = np.arange(terms)
+    coefficient = np.exp(gammaln(k + n) - gammaln(k + 1) - gammaln(n)) * (-1.0) ** k
+    waves = (2 * k + n) / np.sqrt(2 * np.pi * x**3) * np.exp(-((2 * k + n) ** 2) / (8 * x))
+    return np.cosh(z / 2) ** n * 2.0 ** (n - 1) * np.exp(-(z**2) * x / 2) * (coefficient @ waves)
 
 
 def log_slab(beta, spread):

@@ -114,7 +114,7 @@ class AveragedClasses(SelectingClassifier, PosteriorModel):
         table = self._check_rows(X)
         check_level(level)
         levels = [(1 - level) / 2, (1 + level) / 2]
-        ends = [expit(np.quantile(psi, levels, axis=0)) for psi in self._log_odds(table)]
+        ends = [np.quantile(expit(psi), levels, axis=0) for psi in self._log_odds(table)]
         lower, upper = np.concatenate(ends, axis=1)
         return lower, upper
 

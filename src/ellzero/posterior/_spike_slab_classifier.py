@@ -85,9 +85,9 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabPosterior):
     solver : {"auto", "enumerate", "gibbs"}, default="auto"
         "enumerate" takes the evidence of all models, up to 14 columns that may go either way, by
         importance sampling about their modes, until no inclusion probability has a standard error
-        of more than .001, or for a second or so: ``probability_errors_`` says what they are. "gibbs"
-        makes sweeps of single flips and swaps given Polya-Gamma weights. "auto" enumerates up to 8
-        columns if that error is below .01, and is Gibbs otherwise: ``solver_`` says which.
+        of more than .001, or for a second or so: ``probability_errors_`` says what they are.
+        "gibbs" makes sweeps of single flips and swaps given Polya-Gamma weights. "auto" enumerates
+        up to 8 columns if that error is below .01, and is Gibbs otherwise: ``solver_`` says which.
     n_chains, n_draws, n_warmup : int, default=4, 1000, 500
         Chains, draws kept of each, and iterations before them. Enumeration makes as many draws, of
         proposals chosen by their weights.
@@ -144,7 +144,7 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabPosterior):
         The solver used.
     log_evidence_ : float
         With "enumerate" only: log of the probability of the classes under the prior, rows told
-        apart, for comparing priors, or sets of columns, on the same rows.
+        apart, for comparing priors, or sets of columns, on the same rows; good to about .005.
     n_features_in_ : int
         Columns seen during fit.
     feature_names_in_ : ndarray of str
