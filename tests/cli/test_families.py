@@ -122,10 +122,24 @@ def test_other_ways_of_choosing(patients, extra):
     assert "predict 'back': cross-validated D²" in result.out
 
 
+def test_posterior_of_a_binary_target(patients, tmp_path):
+    outputs = ["--json", tmp_path / "back.json", "--report", tmp_path / "back.html"]
+    asked = ["select", patients, "--target", "back", "--drop", "visits", "--no-stability"]
+    result = ellzero(*asked, "--posterior", *outputs)
+    assert result.code == 0, result.err
+    content = json.loads((tmp_path / "back.json").read_text())["posterior"]
+    likely = [row["name"] for row in content["variables"] if row["inclusion"] > 0.9]
+    assert likely[0] in ("age", "dose")
+    assert content["variables"][0]["odds_ratio"] > 0
+    assert content["sigma_e"] is None
+    report = (tmp_path / "back.html").read_text()
+    assert 'id="posterior"' in report
+    assert 'id="averaged"' not in report
+
+
 @pytest.mark.parametrize(
     ("extra", "words"),
     [
-        (["--posterior"], "--posterior is not there for a binary target: --family gaussian has it"),
         (["--prove"], "--prove is not there for a binary target"),
         (["--family", "poisson"], "The target 'back' is binary"),
         (["--family", "gaussian"], "write these as 0 and 1"),

@@ -163,3 +163,61 @@ def test_a_prior_that_is_no_worse_gets_no_advice(people, tmp_path):
         result = ellzero("posterior", people, "--target", "score", *option, "--save", save, *SAVED)
         assert result.code == 0, result.err
         assert "usually predicts" not in result.err
+
+
+@pytest.fixture(scope="module")
+def visits(tmp_path_factory):
+    rng = np.random.default_rng(6)
+    frame = pd.DataFrame(rng.normal(size=(150, 3)), columns=["dose", "age", "noise"])
+    odds = np.exp(1.6 * frame["dose"] - 0.5)
+    frame["back"] = np.where(rng.random(150) < odds / (1 + odds), "yes", "no")
+    frame["times"] = rng.integers(1, 4, 150)
+    path = tmp_path_factory.mktemp("visits") / "visits.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_a_binary_target(visits, tmp_path):
+    asked = ["posterior", visits, "--target", "back", "--drop", "times"]
+    result = ellzero(*asked, "--json", tmp_path / "p.json")
+    assert result.code == 0, result.err
+    assert "all models visited" in result.out
+    assert "Coefficients are changes of the log-odds of 'yes'" in result.out
+    content = json.loads((tmp_path / "p.json").read_text())
+    first = content["variables"][0]
+    assert (first["name"], first["inclusion"] > 0.99, content["labels"]) == (
+        "dose", True, ["no", "yes"],
+    )  # fmt: skip
+    assert first["odds_ratio"] == pytest.approx(np.exp(first["coefficient"]))
+    drawn = ellzero(*asked, "--solver", "gibbs", "--draws", 100, "--chains", 2)
+    assert "200 draws" in drawn.out
+
+
+def test_weights_of_a_binary_target_are_counts(visits):
+    asked = ["posterior", visits, "--target", "back", "--weights", "times"]
+    counted = ellzero(*asked, "--frequency", "--json", "-")
+    assert counted.code == 0, counted.err
+    assert json.loads(counted.out)["variables"][0]["name"] == "dose"
+    result = ellzero(*asked)
+    assert result.code == 1
+    assert "--weights must be whole numbers of them, with --frequency" in result.err
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [["--slab", "laplace"], ["--scale-prior", "prediction"], ["--solver", "tempered"],
+     ["--save", "m.json"]],
+)  # fmt: skip
+def test_what_two_classes_do_not_have(visits, extra):
+    result = ellzero("posterior", visits, "--target", "back", *extra)
+    assert result.code == 2
+    assert f"{extra[0]}" in result.err
+    assert "is for targets that are numbers" in result.err
+
+
+def test_two_numbers_by_least_squares(people):
+    result = ellzero(
+        "posterior", people, "--target", "smoker", "--family", "gaussian", "--json", "-"
+    )
+    assert result.code == 0, result.err
+    assert "labels" not in json.loads(result.out)

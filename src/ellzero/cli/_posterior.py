@@ -22,6 +22,14 @@ __all__ = ["command"]
 @click.command("posterior", cls=FileCommand)
 @table_options
 @click.option(
+    "--family",
+    type=click.Choice(["auto", "gaussian", "binomial"]),
+    default="auto",
+    show_default=True,
+    help="What the target is: numbers, by least squares; one of two values, by logistic "
+    "regression. auto: two values are binomial, all else gaussian.",
+)
+@click.option(
     "--expected-size",
     type=float,
     help="Number of variables expected before seeing the data.  [default: 2, or a quarter of them]",
@@ -75,16 +83,17 @@ def command(**values: Any) -> None:
         raise click.BadParameter("--expected-size must be a positive number.")
     counts = {"n_draws": values.pop("draws"), "n_chains": values.pop("chains")}
     values["criterion"] = "ebic"  # no folds: nothing is chosen
-    values["family"] = "gaussian"
     table, settings = load(console, values)
 
     from ellzero.selection import prepare
 
     data = prepare(table, settings)
     del table
+    if data.labels is not None:
+        asked = _for_two_classes(asked, save_path)
     show_columns(console, data)
 
-    from ellzero import __version__
+    from ellzero import SpikeSlabClassifier, __version__
     from ellzero.selection import summarise_posterior
     from ellzero.selection._feature_matrix import make_feature_matrix
     from ellzero.selection._model_file import model_text
@@ -98,14 +107,21 @@ def command(**values: Any) -> None:
     content = summarise_posterior(posterior)
     how = "all models visited" if content["exact"] else f"{content['draws']:,} draws"
     what = "features" if matrix.units is None else "variables"
+    if data.labels is not None:
+        content["labels"] = list(data.labels)
     console.say(
         f"{content['size']:.1f} of {content['n_variables']} {what} are expected to matter for "
         f"{clean(settings.target)!r} ({how})\n"
     )
     show_posterior(console, content)
+    if data.labels is not None:
+        console.say(
+            f"Coefficients are changes of the log-odds of {clean(data.labels[1])!r} for one unit."
+        )
     for note in [*data.notes, *matrix.notes, *warned]:
         console.note(in_options(note))
     if save_path is not None:
+        assert not isinstance(posterior, SpikeSlabClassifier)  # refused above
         averaged = average_models(posterior, matrix, data, settings.target)
         write_output(save_path, model_text(averaged))
         console.say(f"The average over all models is in {clean(str(save_path), 1000)}")
@@ -123,3 +139,17 @@ def command(**values: Any) -> None:
             "data": {"name": data.table.name, "sha256": data.table.sha256, "rows": len(data.y)},
         }
         write_json({**facts, **content}, json_path)
+
+
+def _for_two_classes(asked: dict[str, Any], save_path: Any) -> dict[str, Any]:
+    """Return what a classifier is asked; refuse what it can't do."""
+    only_numbers = " is for targets that are numbers; --family gaussian takes two values for such."
+    if save_path is not None:
+        raise click.UsageError(f"--save{only_numbers}")
+    if asked["scale_prior"] != "selection":
+        raise click.UsageError(f"--scale-prior {asked['scale_prior']}{only_numbers}")
+    if asked["slab"] != "gaussian":
+        raise click.UsageError(f"--slab {asked['slab']}{only_numbers}")
+    if asked["solver"] == "tempered":
+        raise click.UsageError(f"--solver tempered{only_numbers}")
+    return {key: asked[key] for key in ("expected_size", "solver")}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ellzero._messages import Argument
+from ellzero.regression._losses import Loss
 from ellzero.selection._factors import rules_of
 from ellzero.selection._feature_matrix import FeatureMatrix
 from ellzero.selection._kept_draws import keep_draws
@@ -17,24 +18,38 @@ from ellzero.selection._settings import Settings
 from ellzero.tables import DataError
 
 if TYPE_CHECKING:
-    from ellzero.posterior import SpikeSlabRegressor
+    from ellzero.posterior import SpikeSlabClassifier, SpikeSlabRegressor
 
 __all__ = ["average_models", "fit_posterior"]
 
 
 def fit_posterior(
     matrix: FeatureMatrix, data: PreparedTable, settings: Settings, **parameters: Any
-) -> SpikeSlabRegressor:
-    """Compute the posterior; ``parameters`` are those of SpikeSlabRegressor."""
-    from ellzero.posterior import SpikeSlabRegressor
+) -> SpikeSlabClassifier | SpikeSlabRegressor:
+    """Compute the posterior; ``parameters`` are those of the estimator.
 
-    if matrix.structure is not None:
+    That is SpikeSlabClassifier for a binary target, which knows no groups of features, else
+    SpikeSlabRegressor.
+    """
+    from ellzero.posterior import SpikeSlabClassifier, SpikeSlabRegressor
+
+    binary = data.loss is Loss.LOGISTIC
+    if binary and data.weights is not None and not settings.frequency:
+        raise DataError(
+            "The posterior of a binary target counts rows: ",
+            Argument("weights"),
+            " must be whole numbers of them, with ",
+            Argument("frequency", True),
+            ".",
+        )
+    if not binary and matrix.structure is not None:
         _check_whole(settings, **parameters)
-    estimator = SpikeSlabRegressor(
+    rules = {} if binary else rules_of(matrix.structure)
+    estimator = (SpikeSlabClassifier if binary else SpikeSlabRegressor)(
         random_state=settings.seed,
         always_include=matrix.forced,
         n_jobs=-1,
-        **rules_of(matrix.structure),
+        **rules,
         **parameters,
     )
     estimator._fit_named(matrix.X, data.y, data.weights, matrix.names)

@@ -173,6 +173,8 @@ def _check_family(target: Target, settings: Settings) -> None:
         return
     what = "a binary target" if target.loss is Loss.LOGISTIC else Argument("family", "poisson")
     for argument in ("posterior", "prove"):
+        if argument == "posterior" and target.loss is Loss.LOGISTIC:
+            continue
         if getattr(settings, argument):
             raise DataError(
                 Argument(argument),

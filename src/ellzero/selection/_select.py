@@ -39,7 +39,7 @@ from ellzero.selection._variables import Variables
 from ellzero.tables import Plan
 
 if TYPE_CHECKING:
-    from ellzero.posterior import SpikeSlabRegressor
+    from ellzero.posterior import SpikeSlabClassifier, SpikeSlabRegressor
 
 __all__ = ["Selection", "select"]
 
@@ -83,7 +83,7 @@ class Selection:
         Standard deviation of each feature of the model.
     held_out : dict or None
         How the model did on rows held out.
-    posterior : SpikeSlabRegressor or None
+    posterior : SpikeSlabClassifier, SpikeSlabRegressor or None
         If asked for.
     sureness : Sureness
         What other ways of choosing say.
@@ -112,7 +112,7 @@ class Selection:
     residuals: _Floats
     standard_deviations: _Floats
     held_out: dict[str, float] | None
-    posterior: SpikeSlabRegressor | None
+    posterior: SpikeSlabClassifier | SpikeSlabRegressor | None
     sureness: Sureness
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

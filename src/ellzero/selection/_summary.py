@@ -23,7 +23,7 @@ from ellzero.selection._variables import names_in
 from ellzero.tables import Plan
 
 if TYPE_CHECKING:
-    from ellzero.posterior import SpikeSlabRegressor
+    from ellzero.posterior import SpikeSlabClassifier, SpikeSlabRegressor
 
 __all__ = ["summarise", "summarise_posterior"]
 
@@ -538,12 +538,12 @@ def _stand_ins(selection: Selection, total: float) -> list[dict[str, Any]]:
     return rows
 
 
-def summarise_posterior(posterior: SpikeSlabRegressor) -> dict[str, Any]:
+def summarise_posterior(posterior: SpikeSlabClassifier | SpikeSlabRegressor) -> dict[str, Any]:
     """Return what is shown of a posterior.
 
     Parameters
     ----------
-    posterior : SpikeSlabRegressor
+    posterior : SpikeSlabClassifier or SpikeSlabRegressor
         Fitted.
 
     Returns
@@ -554,12 +554,12 @@ def summarise_posterior(posterior: SpikeSlabRegressor) -> dict[str, Any]:
     """
     rows = _posterior_rows(posterior)
     models = posterior.models_.head(8)
-    sizes = posterior.draws_.size
+    sizes, noise = posterior.draws_.size, posterior.draws_.sigma_e
     content = {
         "solver": posterior.solver_,
         "exact": posterior.solver_ == "enumerate",
         "draws": int(posterior.draws_.intercept.size),
-        "sigma_e": float(np.mean(posterior.draws_.sigma_e)),
+        "sigma_e": None if noise is None else float(np.mean(noise)),
         "size": float(sum(row["inclusion"] for row in rows)),
         "size_low": float(np.quantile(sizes, 0.025)),
         "size_high": float(np.quantile(sizes, 0.975)),
@@ -589,7 +589,7 @@ def summarise_posterior(posterior: SpikeSlabRegressor) -> dict[str, Any]:
     return _finite(content)  # type: ignore[no-any-return]
 
 
-def _posterior_rows(posterior: SpikeSlabRegressor) -> list[dict[str, Any]]:
+def _posterior_rows(posterior: SpikeSlabClassifier | SpikeSlabRegressor) -> list[dict[str, Any]]:
     """Return a row for every variable, the most probable first, with those of its features."""
     table = posterior.summary()
     records: list[dict[str, Any]] = table.to_dict("records")  # type: ignore[assignment]
@@ -607,7 +607,7 @@ def _posterior_rows(posterior: SpikeSlabRegressor) -> list[dict[str, Any]]:
     return rows
 
 
-def _sensitivity(posterior: SpikeSlabRegressor) -> dict[str, Any] | None:
+def _sensitivity(posterior: SpikeSlabClassifier | SpikeSlabRegressor) -> dict[str, Any] | None:
     """Return how far the answer moves under half and twice the expected size.
 
     Numbers that too few draws tell are None; so is ``ess`` where all models were visited.

@@ -20,7 +20,7 @@ from ellzero.selection._settings import Settings
 from ellzero.selection._variables import Variables
 
 if TYPE_CHECKING:
-    from ellzero.posterior import SpikeSlabRegressor
+    from ellzero.posterior import SpikeSlabClassifier, SpikeSlabRegressor
 
 __all__ = ["Sureness", "make_stability"]
 
@@ -86,7 +86,7 @@ class Sureness:
         of it.
     halves : Stability or None
         What is chosen on halves of the rows.
-    posterior : SpikeSlabRegressor or None
+    posterior : SpikeSlabClassifier, SpikeSlabRegressor or None
         If asked for.
     variables : Variables
         All variables; nothing is asked about those that had to be in.
@@ -96,7 +96,7 @@ class Sureness:
     least: FrontierModel | None
     one_se: FrontierModel | None
     halves: Stability | None
-    posterior: SpikeSlabRegressor | None
+    posterior: SpikeSlabClassifier | SpikeSlabRegressor | None
     variables: Variables
 
     @property
@@ -189,8 +189,10 @@ class Sureness:
             found.append(
                 f"the other one on {1 - same:.0%} of the halves of the rows that choose it"
             )
-        if self.posterior is not None and np.sign(here) * value(j, self.posterior.coef_) < 0:
-            found.append(f"{value(j, self.posterior.coef_):+.3g} on average in the posterior")
+        if self.posterior is not None:
+            average = value(j, np.ravel(self.posterior.coef_))
+            if np.sign(here) * average < 0:
+                found.append(f"{average:+.3g} on average in the posterior")
         return found
 
     def words(self) -> list[str]:
