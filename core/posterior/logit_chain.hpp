@@ -1,6 +1,7 @@
 // A Markov chain on supports, coefficients and Polya-Gamma weights. One iteration:
 //
-//   1. scale of psi and intercept given S, without omega: see stretch() and shift()
+//   1. without omega: S and its coefficients (logit_jumps.hpp), and given S the scale of psi and
+//      the intercept, see stretch() and shift()
 //   2. omega given psi: PG(counts_i, psi_i)
 //   3. tau given omega and S, coefficients and intercept integrated out
 //   4. S given omega and tau, likewise: a sweep of single flips, and swaps
@@ -17,6 +18,7 @@
 #include "likelihood/row_kernels.hpp"
 #include "posterior/draws.hpp"
 #include "posterior/flip_moves.hpp"
+#include "posterior/logit_jumps.hpp"
 #include "posterior/logit_spike_slab.hpp"
 #include "posterior/sampler.hpp"
 
@@ -77,6 +79,9 @@ class LogitConditionals {
       draws.square[i] += square[i];
     }
     draws.intercept_sum += intercept;
+    clear();
+  }
+  void clear() {
     for (auto* sums : {&inclusion, &mean, &square}) std::fill(sums->begin(), sums->end(), 0.0);
     intercept = 0;
   }
@@ -97,6 +102,7 @@ class LogitChain {
         model_(rows, prior),
         random_(seed, stream),
         moves_(model_, random_),
+        jumps_(rows, prior, model_.inclusion()),
         here_(reference),
         share_(rows.rows()),
         omega_(rows.rows()),
@@ -116,6 +122,7 @@ class LogitChain {
   }
 
   void iterate(const Context& context) {
+    jump();
     stretch();
     if (rows_.intercept()) shift();
     for (Index r = 0; r < rows_.rows(); ++r) {
@@ -137,6 +144,20 @@ class LogitChain {
   }
 
   void record(double weight) { here_.add(model_, weight); }
+  // While warming up: what is met here says which columns jumps should try, and how often they are
+  // worth their while. That is where omega holds more information on psi than the classes do, which
+  // have counts p (1 - p): there sweeps given omega take small steps.
+  void learn() {
+    here_.add(model_, 1);
+    jumps_.learn(here_.inclusion);
+    here_.clear();
+    for (Index r = 0; r < rows_.rows(); ++r) {
+      const double p = 1 / (1 + std::exp(-psi_[r]));
+      held_ += omega_[r];
+      told_ += rows_.counts()[r] * p * (1 - p);
+    }
+    jump_every_ = held_ > kHeldFast * told_ ? 1 : kSeldom;
+  }
 
   // Ends a draw: the state, and the average of what was recorded since the last.
   void keep(LogitDraws& draws) {
@@ -159,6 +180,8 @@ class LogitChain {
 
  private:
   static constexpr Index kMostSwaps = 10;
+  static constexpr double kHeldFast = 3;
+  static constexpr Index kSeldom = 8;
 
   void take(Index j, const LogitStart& start) {
     if (std::find(members_.begin(), members_.end(), j) != members_.end()) return;
@@ -174,6 +197,18 @@ class LogitChain {
       rows_.read(members_[s], column_.data());
       for (Index r = 0; r < rows_.rows(); ++r) psi_[r] += beta_[s] * column_[r];
     }
+  }
+
+  void jump() {
+    if (iterations_ % jump_every_ != 0) return;
+    if (!jumps_.jump(members_, beta_, intercept_, random_)) return;
+    const Variance& variance = model_.prior().slab_variance;
+    if (variance.learned) {
+      const auto k = static_cast<Index>(beta_.size());
+      model_.set_tau(random_.gamma(variance.shape + 0.5 * static_cast<double>(k)) /
+                     (variance.rate + 0.5 * dot(beta_.data(), beta_.data(), k)));
+    }
+    predict();
   }
 
   // log p(y | psi) for psi = factor psi_ + by
@@ -226,12 +261,15 @@ class LogitChain {
   LogitSpikeSlab model_;
   Random random_;
   FlipMoves<LogitSpikeSlab> moves_;
+  LogitJumps jumps_;
   LogitConditionals here_;
   std::vector<double> share_, omega_, psi_, column_, moved_, unused_;
   std::vector<Index> members_;
   std::vector<double> beta_;
   double intercept_ = 0;
   Index iterations_ = 0;
+  Index jump_every_ = 1;
+  double held_ = 0, told_ = 0;
 };
 
 // As many chains as there are starts; what they draw does not depend on the number of threads.
@@ -251,7 +289,10 @@ inline std::vector<LogitDraws> run_logit_chains(const LogitRows& rows, const Log
         own.check();
         if (begin == 0 && progress) progress(i * schedule.iterations() + t);
         chain.iterate(own);
-        if (t < schedule.warmup) continue;
+        if (t < schedule.warmup) {
+          chain.learn();
+          continue;
+        }
         chain.record(1 / static_cast<double>(schedule.thin));
         if ((t - schedule.warmup + 1) % schedule.thin == 0) chain.keep(draws[i]);
       }

@@ -83,11 +83,7 @@ class LogitModel {
     const double degrees = random.uniform() < kWideShare ? wide_degrees_ : kNarrowDegrees;
     const double stretch = std::sqrt(0.5 * degrees / random.gamma(0.5 * degrees));
     back_substitute(noise_);
-    square *= stretch * stretch;
-    const double wide = std::log(kWideShare) + log_student(wide_degrees_, square);
-    const double narrow = std::log1p(-kWideShare) + log_student(kNarrowDegrees, square);
-    const double log_proposal =
-        std::max(wide, narrow) + std::log1p(std::exp(-std::fabs(wide - narrow)));
+    const double log_proposal = log_proposal_at(stretch * stretch * square);
     for (int side = 0; side < 2; ++side) {
       pair.theta[side].resize(d_);
       for (Index i = 0; i < d_; ++i) {
@@ -95,6 +91,17 @@ class LogitModel {
       }
       pair.log_weight[side] = log_density(pair.theta[side].data()) - log_proposal;
     }
+  }
+
+  // The log of the density of proposals.
+  double log_proposal(const std::vector<double>& theta) const {
+    double square = 0;
+    for (Index i = 0; i < d_; ++i) {
+      double sum = 0;
+      for (Index j = i; j < d_; ++j) sum += root_.row(i)[j] * (theta[j] - mode_[j]);
+      square += sum * sum;
+    }
+    return log_proposal_at(square);
   }
 
   // sigma_beta^2 given coefficients.
@@ -107,7 +114,14 @@ class LogitModel {
 
  private:
   static constexpr int kMostSteps = 200;
+  static constexpr double kNear = 1e-4;
   static constexpr double kWideShare = 0.2, kNarrowDegrees = 20;
+
+  double log_proposal_at(double square) const {
+    const double wide = std::log(kWideShare) + log_student(wide_degrees_, square);
+    const double narrow = std::log1p(-kWideShare) + log_student(kNarrowDegrees, square);
+    return std::max(wide, narrow) + std::log1p(std::exp(-std::fabs(wide - narrow)));
+  }
 
   // Student's t at a squared distance from the mode, in units of the curvature there.
   double log_student(double degrees, double square) const {
@@ -160,28 +174,30 @@ class LogitModel {
     factorise(root_);
   }
 
-  // Newton's method, steps halved until they gain.
+  // Newton's method, steps halved until they gain. A hundredth of a standard deviation from the
+  // mode is near enough for proposals.
   void find_mode() {
     double here = log_density(mode_.data());
     std::vector<double> step(d_), next(d_);
     take_curvature(mode_);
     for (int t = 0; t < kMostSteps && d_ > 0; ++t) {
       solve_factored(root_, gradient_.data(), step.data());
-      if (dot(step.data(), gradient_.data(), d_) < 1e-10) break;
+      if (dot(step.data(), gradient_.data(), d_) < kNear) break;
       double there = here, length = 1;
       for (int halving = 0; halving < 40; ++halving, length *= 0.5) {
         for (Index i = 0; i < d_; ++i) next[i] = mode_[i] + length * step[i];
         there = log_density(next.data());
         if (there > here) break;
       }
-      if (!(there > here)) break;
+      if (!(there > here)) {  // rounding; the rows are those of a step not taken
+        log_density(mode_.data());
+        take_curvature(mode_);
+        break;
+      }
       mode_ = next;
       here = there;
       take_curvature(mode_);
     }
-    // The rows of the last density may be those of a step not taken.
-    log_density(mode_.data());
-    take_curvature(mode_);
     log_root_determinant_ = 0;
     for (Index i = 0; i < d_; ++i) log_root_determinant_ += std::log(root_.row(i)[i]);
   }

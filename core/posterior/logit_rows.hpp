@@ -45,6 +45,7 @@ class LogitRows {
 
   Index rows() const { return static_cast<Index>(counts_.size()); }
   Index columns() const { return quadratic_.columns(); }
+  const Quadratic& quadratic() const { return quadratic_; }
   bool intercept() const { return intercept_; }
   bool is_dead(Index j) const { return quadratic_.inverse_scale[j] == 0; }
   const std::vector<double>& counts() const { return counts_; }
