@@ -21,12 +21,13 @@ __all__ = [
 
 # The intercept's, in log-odds: from .00005 to .99995 within one standard deviation.
 _INTERCEPT_SD = 10.0
-# sigma_beta^2 / n ~ InvGamma(_SHAPE, _RATE): of mean 4, that of a log-odds ratio per standard
-# deviation of a column of about 2. With shape 2 a coefficient is Student's t with 4 degrees of
-# freedom before the data, so that it has a variance after them whatever they are: also where
-# classes are separated and the likelihood does not fall off. A rate of 4 was chosen on simulated
-# tables with nothing in them: 2 finds too much there.
-_SHAPE, _RATE = 2.0, 4.0
+# sigma_beta^2 / n ~ InvGamma(_SHAPE, _RATE / (m (1 - m))), m the share of ones: of mean 4 where
+# classes are balanced, that of a log-odds ratio per standard deviation of a column of about 2, and
+# more where one is rare, since a row tells less there. With shape 2 a coefficient is Student's t
+# with 4 degrees of freedom before the data, so that it has a variance after them whatever they are:
+# also where classes are separated and the likelihood does not fall off. The rate was chosen on
+# simulated tables with nothing in them: one half of it finds too much there.
+_SHAPE, _RATE = 2.0, 1.0
 _LEAST_SIGMA, _GREATEST_SIGMA = 1e-5, 1e5
 
 
@@ -52,14 +53,18 @@ def check_logit_settings(
 
 
 def make_logit_prior(
-    design: _core.Quadratic, settings: LogitSettings, forced: NDArray[np.int64], names: Any
+    design: _core.Quadratic,
+    settings: LogitSettings,
+    forced: NDArray[np.int64],
+    names: Any,
+    share: float,
 ) -> _core.LogitPrior:
-    """Make the core's prior, for columns of unit norm."""
+    """Make the core's prior, for columns of unit norm and that share of ones."""
     prior = _core.LogitPrior()
     variance = _core.Variance()
     variance.learned = settings.sigma_beta is None
     if settings.sigma_beta is None:
-        variance.shape, variance.rate = _SHAPE, _RATE * design.weight
+        variance.shape, variance.rate = _SHAPE, _RATE * design.weight / (share * (1 - share))
         variance.value = variance.rate / (_SHAPE + 1)
     else:
         variance.value = settings.sigma_beta**2

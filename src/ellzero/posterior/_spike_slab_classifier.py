@@ -76,9 +76,10 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabPosterior):
         Standard deviation of the slab, in log-odds, for columns of unit l2 norm: from 1e-5 to 1e5.
         It depends on n: ``sigma_beta = s sqrt(n)`` for a standard deviation of s in log-odds per
         standard deviation of a column (:func:`ellzero.posterior.from_standardised`). "learn" gives
-        it the prior ``sigma_beta^2 ~ InvGamma(2, 4 n)``, that is ``s^2 ~ InvGamma(2, 4)``, of mean
-        4: an effect is expected to be large, so that in data with nothing in them nothing is found.
-        Coefficients have a finite variance under it even where classes are separated.
+        it the prior ``s^2 ~ InvGamma(2, 1 / (m (1 - m)))``, m the share of ones, of mean 4 where
+        classes are balanced: an effect is expected to be large, so that in data with nothing in
+        them nothing is found. Coefficients have a finite variance under it even where classes are
+        separated.
     expected_size : float, default=None
         How many variables are expected before the data: more than 0, less than p. None means 2, or
         a quarter of p where that is less.
@@ -274,7 +275,8 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabPosterior):
         columns = make_columns(table)
         share = successes / counts
         design = make_design_on(columns, share, counts, self.fit_intercept, thread_count())
-        prior = make_logit_prior(design, settings, forced, names)
+        mean = float(successes.sum() / counts.sum())
+        prior = make_logit_prior(design, settings, forced, names, mean)
         log_odds = np.where(design.inverse_scale > 0, prior.log_odds, -np.inf)
         always, free = np.flatnonzero(log_odds == np.inf), np.flatnonzero(np.isfinite(log_odds))
         self.solver_ = choose_logit_solver(self.solver, free.size, always.size)
