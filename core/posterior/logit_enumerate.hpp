@@ -207,6 +207,7 @@ class LogitEnumeration {
       }
       if (rows_.intercept()) out.intercept_sum += factor * sums.mean.back();
     }
+    for (const Index j : forced_) out.inclusion[j] = 1;  // the sum has rounding
     for (Index j = 0; j < rows_.columns(); ++j) {
       const double off = (*reference_)[j];
       out.square[j] += (1 - out.inclusion[j]) * off * off;

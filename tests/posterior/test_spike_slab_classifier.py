@@ -259,6 +259,8 @@ def test_bad_input():
     X, y = table()
     with pytest.raises(ValueError, match=r"whole numbers.*got 0\.5"):
         SpikeSlabClassifier().fit(X, y, np.full(len(y), 0.5))
+    with pytest.raises(ValueError, match="must not exceed 1e"):
+        SpikeSlabClassifier().fit(X, y, np.full(len(y), 2e6))
     with pytest.raises(ValueError, match="two classes"):
         SpikeSlabClassifier().fit(X, np.ones(len(y)))
     with pytest.raises(ValueError, match="of positive weight"):

@@ -11,8 +11,8 @@ from scipy import sparse
 __all__ = ["Counted", "count_rows"]
 
 _Floats = NDArray[np.float64]
-# A row this often would take a sampler longer than anyone waits.
-_MOST = 1e9
+# A count of n costs a sampler n draws: more would take longer than anyone waits.
+_MOST = 1e6
 
 
 class Counted(NamedTuple):

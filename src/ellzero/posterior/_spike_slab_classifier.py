@@ -165,7 +165,8 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabPosterior):
     -----
     ``sample_weight`` counts rows: a row of weight 2 is the row twice, to the last digit, and
     weights that are not whole are refused. Equal rows are merged into counts before anything is
-    drawn, and a count of n has one weight PG(n, psi).
+    drawn, and a count of n has one weight PG(n, psi), the sum of n draws: time goes with the sum of
+    the counts, none of which may exceed a million.
 
     A constant column can't be told from the intercept and is left out. A learned ``sigma_beta`` is
     between 1e-5 and 1e5. A table that takes less than 2 GB is copied, as numbers of double
