@@ -221,3 +221,14 @@ def test_two_numbers_by_least_squares(people):
     )
     assert result.code == 0, result.err
     assert "labels" not in json.loads(result.out)
+
+
+def test_levels_of_a_binary_target_are_taken_one_by_one(people):
+    asked = ["posterior", people, "--target", "smoker", "--json", "-"]
+    result = ellzero(*asked)
+    assert result.code == 0, result.err
+    names = [variable["name"] for variable in json.loads(result.out)["variables"]]
+    assert {"city=Oslo", "city=Rome"} & set(names)
+    refused = ellzero(*asked, "--interactions", "--heredity", "strong")
+    assert refused.code == 1
+    assert "--heredity is not part of the posterior of a binary target" in refused.err

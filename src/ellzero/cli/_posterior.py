@@ -106,7 +106,7 @@ def command(**values: Any) -> None:
         posterior = fit_posterior(matrix, data, settings, **asked, **counts)
     content = summarise_posterior(posterior)
     how = "all models visited" if content["exact"] else f"{content['draws']:,} draws"
-    what = "features" if matrix.units is None else "variables"
+    what = "features" if matrix.units is None or data.labels else "variables"
     if data.labels is not None:
         content["labels"] = list(data.labels)
     console.say(

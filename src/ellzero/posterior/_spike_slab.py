@@ -31,6 +31,7 @@ from ellzero.posterior._prior import (
     resolve_theta,
 )
 from ellzero.posterior._problems import ColumnProblem, make_problem
+from ellzero.posterior._results import PosteriorRegressor
 from ellzero.posterior._sensitivity import SizePrior, by_size
 from ellzero.posterior._solvers import choose_solver, deal_to_chains
 from ellzero.posterior._spike_slab_results import MADE_LATER, SpikeSlabResults
@@ -45,7 +46,7 @@ _SCALE_PRIORS = {"selection", "prediction", "zellner-siow"}
 _UNIT_PARAMETERS = ("feature_groups", "heredity", "parents", "penalty_factor")
 
 
-class SpikeSlabRegressor(SpikeSlabResults):
+class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
     r"""Linear regression under a spike-and-slab prior: which variables are in, and how surely.
 
     .. math:: y = \mu + X\beta + e, \quad e \sim N(0, \sigma_e^2 I), \quad

@@ -38,7 +38,7 @@ from ellzero.posterior._logit_starts import LogitStarts, make_logit_starts
 from ellzero.posterior._models import models_from_masses
 from ellzero.posterior._sensitivity import SizePrior, by_size
 from ellzero.posterior._solvers import choose_logit_solver, deal_to_chains
-from ellzero.posterior._spike_slab_posterior import SpikeSlabPosterior
+from ellzero.posterior._spike_slab_results import MADE_LATER, SpikeSlabResults
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +52,7 @@ _ROOM_BYTES = 2e9
 _TOLERANCE, _TOO_ROUGH = 1e-3, 0.01
 
 
-class SpikeSlabClassifier(AveragedClasses, SpikeSlabPosterior):
+class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
     r"""Logistic regression under a spike-and-slab prior: which variables are in, and how surely.
 
     .. math:: P(y_i = 1) = \frac{1}{1 + e^{-\psi_i}}, \quad \psi = \mu + X\beta, \quad
@@ -282,8 +282,7 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabPosterior):
         always, free = np.flatnonzero(log_odds == np.inf), np.flatnonzero(np.isfinite(log_odds))
         self.solver_ = choose_logit_solver(self.solver, free.size, always.size)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        made = ("diagnostics_", "models_", "credible_sets_", "sensitivity_", "log_evidence_")
-        for name in (*made, "probability_errors_"):
+        for name in (*MADE_LATER, "log_evidence_", "probability_errors_"):
             self.__dict__.pop(name, None)  # of an earlier fit
         starts = make_logit_starts(
             columns,
@@ -296,7 +295,10 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabPosterior):
         rows = _core.make_logit_rows(
             columns, design, counts, successes, self.fit_intercept, _ROOM_BYTES
         )
+        self._home, self._group_names = None, None  # columns alone
         self._models, self._pairs, self._by_size, self._size_prior = None, None, None, None
+        if settings.theta is None:
+            self._size_prior = SizePrior(settings.expected_size, p, free, always, None)
         self._errors: NDArray[np.float64] | None = None
         if self.solver_ == "enumerate":
             chains, masses = self._enumerate(rows, prior, starts, seed)
@@ -306,14 +308,11 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabPosterior):
         if self.solver_ == "enumerate":
             self._models = models_from_masses(masses, free, always)
             self._pairs = pairs_from_masses(masses, free, always, p)
-            if settings.theta is None:
-                self._by_size = by_size(masses, free, p)
+            if self._size_prior is not None:
+                self._by_size = by_size(masses, self._size_prior)
             self.log_evidence_ += log_prior_constant(prior, settings, free)
         else:
             chains = self._sample(rows, prior, starts, seed)
-        if settings.theta is None:
-            size = settings.expected_size
-            self._size_prior = SizePrior(size, p, free.size, always.size, None)
         self._store(design, chains, starts)
         self._correlations = correlate(design, self.inclusion_probabilities_)
         self._warn(forced, names, np.array([chain["intercept"] for chain in chains]))
@@ -367,6 +366,7 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabPosterior):
             for name in ("inclusion", "mean", "square", "intercept_sum")
         )
         self.inclusion_probabilities_ = np.clip(inclusion, 0, 1)
+        self._unit_probabilities = self.inclusion_probabilities_
         coef = mean * design.inverse_scale
         sd = np.sqrt(np.maximum(square - (mean - np.array(starts.reference)) ** 2, 0))
         self.coef_, self.coef_sd_ = coef[None, :], (sd * design.inverse_scale)[None, :]
@@ -445,14 +445,16 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabPosterior):
         >>> print(model.summary().index[0])
         worst texture
         """
+        return super().summary()
+
+    def _variable_table(self) -> pd.DataFrame:
         import pandas as pd
 
-        check_is_fitted(self)
         interval = self.credible_interval()
         inclusion, coef = self.inclusion_probabilities_, self.coef_[0]
         with np.errstate(invalid="ignore", divide="ignore"):
             if_included = np.where(inclusion > 0, coef / inclusion, 0.0)
-        table = pd.DataFrame(
+        return pd.DataFrame(
             {
                 "inclusion": inclusion,
                 "coefficient": coef,
@@ -467,7 +469,3 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabPosterior):
             },
             index=interval.index,
         )
-        table.attrs["solver"] = self.solver_
-        if self.sensitivity_ is not None:
-            table.attrs["sensitivity"] = str(self.sensitivity_)
-        return table.sort_values("inclusion", ascending=False, kind="stable")

@@ -16,7 +16,7 @@ from ellzero.posterior._diagnostics import diagnose
 from ellzero.posterior._group_table import tabulate_groups
 from ellzero.posterior._jointness import Pairs, pairs_from_draws, tabulate_pairs
 from ellzero.posterior._models import Models, models_from_draws
-from ellzero.posterior._results import PosteriorRegressor
+from ellzero.posterior._results import PosteriorModel
 from ellzero.posterior._sensitivity import BySize, Sensitivity, SizePrior, measure_sensitivity
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ MADE_LATER = (
 )
 
 
-class SpikeSlabResults(PosteriorRegressor):
+class SpikeSlabResults(PosteriorModel):
     """A posterior over sets of units, which are columns or groups of them.
 
     Subclasses set what is declared here: ``_home``, the unit of each column, and ``_group_names``
@@ -95,13 +95,16 @@ class SpikeSlabResults(PosteriorRegressor):
     def diagnostics_(self) -> pd.DataFrame:
         """R-hat, effective sample sizes and Monte Carlo errors."""
         check_is_fitted(self, "draws_")
-        draws = self.draws_
         series: list[tuple[str, Any]] = []
         if self._conditional is not None:
             series = [
                 (name, self._conditional[:, :, j]) for j, name in enumerate(self._unit_names())
             ]
-        return diagnose([*series, *draws.hyperparameters().items()])
+        return diagnose([*series, *self._other_series().items()])
+
+    def _other_series(self) -> dict[str, NDArray[np.float64]]:
+        """Return the draws of what else is diagnosed, by name."""
+        return self.draws_.hyperparameters()
 
     @cached_property
     def sensitivity_(self) -> Sensitivity | None:

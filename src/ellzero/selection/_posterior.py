@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +45,16 @@ def fit_posterior(
         )
     if not binary and matrix.structure is not None:
         _check_whole(settings, **parameters)
+    if binary and settings.heredity is not None:
+        raise DataError(
+            Argument("heredity"), " is not part of the posterior of a binary target: leave it out."
+        )
+    if binary and matrix.structure is not None:
+        warnings.warn(
+            "The posterior of a binary target takes the levels of a category one by one.",
+            UserWarning,
+            stacklevel=2,
+        )
     rules = {} if binary else rules_of(matrix.structure)
     estimator = (SpikeSlabClassifier if binary else SpikeSlabRegressor)(
         random_state=settings.seed,
