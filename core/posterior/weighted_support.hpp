@@ -9,8 +9,8 @@
 // nothing is centred anew: an intercept that is integrated out is a column that is always in.
 //
 // New weights cost a pass over Z that makes g, the diagonal of G and the Gram columns of the
-// members. Other Gram columns are made when they are needed, four to a pass since that costs the
-// same as one, and last until the weights change.
+// members, and of columns that were needed often of late. Other Gram columns are made when they are
+// needed, four to a pass since that costs the same as one, and last until the weights change.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,8 @@ class WeightedSupport {
         g_(rows.columns(), 0.0),
         diagonal_(rows.columns(), 0.0),
         b_(rows.columns(), 0.0),
-        slot_(rows.columns(), -1) {}
+        slot_(rows.columns(), -1),
+        demand_(rows.columns(), 0.0) {}
 
   Index columns() const { return scores_.columns(); }
   Index size() const { return static_cast<Index>(members_.size()); }
@@ -78,7 +79,9 @@ class WeightedSupport {
     weights_ = &weights;
     for (const Index j : held_) slot_[j] = -1;
     held_.clear();
-    make(members, true);
+    wanted_ = members;
+    add_demanded();
+    make(wanted_, true);
     members_ = std::move(members);
     ridge_ = ridge;
     refresh();
@@ -92,6 +95,7 @@ class WeightedSupport {
   void prepare(const std::vector<Index>& columns) {
     wanted_.clear();
     for (const Index j : columns) {
+      demand_[j] += 1;
       if (slot_[j] < 0) wanted_.push_back(j);
     }
     if (!wanted_.empty()) make(wanted_, false);
@@ -100,6 +104,7 @@ class WeightedSupport {
   // False, and nothing changed, if column j depends on the members.
   bool insert(Index j) {
     if (scores_.place(j) != Scores::Place::out) return false;
+    demand_[j] += 1;
     const double* gram = gram_of(j);
     if (!(new_row(j, gram) > 0)) {
       scores_.rule_out(j, 0);
@@ -140,6 +145,8 @@ class WeightedSupport {
 
  private:
   static constexpr Index kCompanions = 3;
+  static constexpr Index kDemanded = 16;
+  static constexpr double kFading = 0.8, kOften = 1.0;
 
   double whole(Index i) const { return rows_.is_dead(i) ? 0 : diagonal_[i] + ridge_; }
 
@@ -155,6 +162,20 @@ class WeightedSupport {
       make(wanted_, false);
     }
     return pool_[slot_[j]].data();
+  }
+
+  // Columns that were needed in about one iteration in five or more come along with the members:
+  // in a pass of their own they would cost more than that.
+  void add_demanded() {
+    const std::size_t members = wanted_.size();
+    for (Index j = 0; j < columns(); ++j) {
+      demand_[j] *= kFading;
+      if (demand_[j] < kOften || wanted_.size() >= members + kDemanded) continue;
+      if (std::find(wanted_.begin(), wanted_.begin() + static_cast<std::ptrdiff_t>(members), j) ==
+          wanted_.begin() + static_cast<std::ptrdiff_t>(members)) {
+        wanted_.push_back(j);
+      }
+    }
   }
 
   // Column j, and those that explain most among columns that are out and not made yet.
@@ -249,6 +270,7 @@ class WeightedSupport {
   std::vector<std::vector<double>> pool_;  // Gram columns at these weights
   std::vector<Index> slot_;                // where in the pool a column is; -1 if nowhere
   std::vector<Index> held_;                // columns that are in the pool
+  std::vector<double> demand_;             // how often each was needed of late
   // Room to work in.
   FlipRow row_;
   std::vector<Index> wanted_;
