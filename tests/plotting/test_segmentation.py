@@ -54,8 +54,7 @@ def test_labels(labels):
 
 
 def test_degenerate_pictures():
-    for y in ([], [np.nan]):
-        assert segment(y, 1.0).plot().texts[0].get_text() == "no samples: nothing to draw"
+    assert segment([], 1.0).plot().texts[0].get_text() == "no samples: nothing to draw"
     for y in ([1.0], [1.0, 2.0, 7.0]):
         segment(y, 0.01).plot().figure.canvas.draw()
     assert segment_path([1.0, 1.0]).plot().texts[0].get_text() == "one segmentation only: no path"
