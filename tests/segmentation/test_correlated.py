@@ -171,6 +171,19 @@ def test_elsewhere_correlation_is_in_the_price_alone(options, rng):
         segment(y, **{"noise": 0.5, **options})
 
 
+def test_where_it_would_take_long_correlation_is_in_the_price_alone(rng, monkeypatch):
+    y = lfilter([1], [1, -0.8], rng.normal(size=300))
+    y[150:] += 12
+    whole = segment(y)
+    assert whole.phi > 0.5
+    monkeypatch.setattr("ellzero.segmentation._calibrated._MOST_WORK", 300.0)
+    by_price = segment(y)
+    assert by_price.phi == 0
+    assert by_price.lam > whole.lam
+    assert by_price.changepoints.tolist() == pytest.approx(whole.changepoints.tolist(), abs=10)
+    assert segment(y, noise="ar1").phi > 0.5
+
+
 def test_data_that_hardly_have_any():
     for y in ([], [1.0], [1.0, 1.0], np.full(30, 2.0), np.arange(2.0)):
         for lam in (0.0, 1.0, "auto"):

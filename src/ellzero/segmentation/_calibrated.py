@@ -21,6 +21,9 @@ _HARDLY = 0.2
 # Prices that are tried where noise may be correlated, from that for white noise, 0, to that for as
 # much correlation as differences tell, 1.
 _BETWEEN = (1.0, 0.75, 0.5)
+# With more work than this, some 20 seconds, correlation is in the price of a jump alone, unless it
+# is asked for.
+_MOST_WORK = 5e6
 # What makes up for choosing the best of these: jumps count for so much more.
 _CAREFUL = 1.4
 # Correlations below both are not looked into: so many standard errors, 1 / sqrt(n) each, and that.
@@ -101,6 +104,8 @@ def calibrated_penalties(
             )
             for k in steps
         }
+        if kind == "auto":
+            steps = [k for k in steps if _work(series[k], guesses[k]) <= _MOST_WORK]
         unsure = [k for k in steps if _may_be_correlated(series[k], guesses[k], kind)]
         low = [price(k, noise_of_residuals(series[k], fits[k], "white")) for k in unsure]
         whites = dict(zip(unsure, solve(unsure, low), strict=True))
@@ -136,6 +141,11 @@ def _fit(
 ) -> list[Fit]:
     some, rates = [series[k] for k in places], [decays[k] for k in places]
     return solve_all(some, prices, rates, positive, "functional", threads=threads)
+
+
+def _work(series: Series, noise: NoiseEstimate) -> float:
+    """Return what solving with the correlation in the objective takes, roughly in samples."""
+    return np.count_nonzero(series.observed) / max(1 - noise.correlation, 1e-3)
 
 
 def _may_be_correlated(series: Series, noise: NoiseEstimate, kind: str) -> bool:
