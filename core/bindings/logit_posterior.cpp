@@ -1,6 +1,7 @@
 // The spike-and-slab posterior of a logistic regression as Python sees it.
 #include "bindings/bindings.hpp"
 #include "posterior/logit_enumerate.hpp"
+#include "posterior/logit_group_chain.hpp"
 
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
@@ -15,8 +16,10 @@ std::vector<double> to_numbers(const Vector<double>& values) {
 std::unique_ptr<LogitRows> make_logit_rows(const Columns& columns, const Quadratic& design,
                                            const Vector<double>& counts,
                                            const Vector<double>& successes, bool intercept,
-                                           double room_bytes) {
+                                           double room_bytes, std::vector<double> norms) {
   require(columns.columns() == design.columns(), "the quadratic of the same columns");
+  require(norms.empty() || static_cast<Index>(norms.size()) == columns.columns(),
+          "norms: one per column");
   require(static_cast<Index>(counts.size()) == columns.rows() && counts.size() == successes.size(),
           "a count and successes for every row");
   for (std::size_t r = 0; r < counts.size(); ++r) {
@@ -24,7 +27,7 @@ std::unique_ptr<LogitRows> make_logit_rows(const Columns& columns, const Quadrat
     require(successes(r) >= 0 && successes(r) <= counts(r), "successes: from 0 to the count");
   }
   return std::make_unique<LogitRows>(columns, design, to_numbers(counts), to_numbers(successes),
-                                     intercept, room_bytes);
+                                     intercept, room_bytes, std::move(norms));
 }
 
 void require_sound(const LogitRows& rows, const LogitPrior& prior,
@@ -34,7 +37,8 @@ void require_sound(const LogitRows& rows, const LogitPrior& prior,
   require(prior.intercept_precision > 0, "intercept_precision: positive");
 }
 
-nb::dict to_dict(LogitDraws& draws, Index columns) {
+// `units` are what probabilities are of.
+nb::dict to_dict(LogitDraws& draws, Index units) {
   nb::dict out;
   out["begins"] = to_array(draws.begins);
   out["support"] = to_array(draws.support);
@@ -46,7 +50,7 @@ nb::dict to_dict(LogitDraws& draws, Index columns) {
   out["mean"] = to_array(draws.mean);
   out["square"] = to_array(draws.square);
   out["intercept_sum"] = draws.intercept_sum;
-  const std::size_t p = columns;
+  const std::size_t p = units;
   out["conditional"] =
       to_array(draws.conditional.data(), {p ? draws.conditional.size() / p : 0, p});
   draws.conditional = {};  // what takes most memory is handed on and dropped
@@ -69,6 +73,43 @@ nb::list sample(const LogitRows& rows, const LogitPrior& prior,
   });
   nb::list out;
   for (LogitDraws& chain : chains) out.append(to_dict(chain, rows.columns()));
+  return out;
+}
+
+// Over sets of groups; parents are by unit, or none.
+nb::list sample_groups(const LogitRows& rows, const LogitPrior& prior,
+                       const std::vector<std::vector<Index>>& columns,
+                       const std::vector<double>& log_odds,
+                       const std::vector<std::vector<Index>>& parents, bool strong,
+                       const std::vector<std::vector<Index>>& starts, std::uint64_t seed,
+                       const Schedule& schedule, int threads, const nb::object& progress) {
+  LogitGroups groups;
+  groups.columns = columns;
+  groups.rules.parents = parents;
+  groups.rules.strong = strong;
+  groups.prior.learn_theta = prior.learn_theta;
+  groups.prior.theta_a = prior.theta_a;
+  groups.prior.theta_b = prior.theta_b;
+  groups.prior.log_odds = log_odds;
+  const auto units = static_cast<Index>(columns.size());
+  require(static_cast<Index>(log_odds.size()) == units, "one number per group");
+  require(parents.empty() || static_cast<Index>(parents.size()) == units, "parents: by group");
+  const auto within = [](const std::vector<std::vector<Index>>& lists, Index most) {
+    for (const auto& list : lists) {
+      for (const Index value : list) require(value >= 0 && value < most, "out of range");
+    }
+  };
+  within(columns, rows.columns());
+  within(parents, units);
+  within(starts, units);
+  PythonInterrupt interrupt;
+  const Context context{threads, &interrupt};
+  std::vector<LogitDraws> chains = run_released(interrupt, [&] {
+    return run_logit_group_chains(rows, prior, groups, starts, seed, schedule, context,
+                                  progress_of(progress));
+  });
+  nb::list out;
+  for (LogitDraws& chain : chains) out.append(to_dict(chain, units));
   return out;
 }
 
@@ -108,7 +149,8 @@ void bind_logit_posterior(nb::module_& m) {
   nb::class_<LogitRows>(m, "LogitRows");
   m.def("make_logit_rows", &make_logit_rows, nb::arg("columns"), nb::arg("design"),
         nb::arg("counts").noconvert(), nb::arg("successes").noconvert(), nb::arg("intercept"),
-        nb::arg("room_bytes"), nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>());
+        nb::arg("room_bytes"), nb::arg("norms") = std::vector<double>(), nb::keep_alive<0, 1>(),
+        nb::keep_alive<0, 2>());
   nb::class_<LogitPrior>(m, "LogitPrior")
       .def(nb::init<>())
       .def_rw("slab_variance", &LogitPrior::slab_variance)
@@ -124,6 +166,10 @@ void bind_logit_posterior(nb::module_& m) {
       .def_rw("intercept", &LogitStart::intercept);
   m.def("sample_logit_spike_slab", &sample, nb::arg("rows"), nb::arg("prior"), nb::arg("starts"),
         nb::arg("reference"), nb::arg("seed"), nb::arg("schedule"), nb::arg("threads"),
+        nb::arg("progress").none());
+  m.def("sample_logit_groups", &sample_groups, nb::arg("rows"), nb::arg("prior"),
+        nb::arg("columns"), nb::arg("log_odds"), nb::arg("parents"), nb::arg("strong"),
+        nb::arg("starts"), nb::arg("seed"), nb::arg("schedule"), nb::arg("threads"),
         nb::arg("progress").none());
   nb::class_<EnumeratedLogit>(m, "EnumeratedLogit")
       .def_ro("draws", &EnumeratedLogit::draws)

@@ -17,13 +17,16 @@ namespace ellzero {
 class LogitRows {
  public:
   // Z is kept, as tiles ready to be multiplied, if it takes no more than `room_bytes`; else it is
-  // made anew for every pass.
+  // made anew for every pass. `norms` are what columns of Z have instead of unit norm, if any are
+  // given.
   LogitRows(const Columns& columns, const Quadratic& quadratic, std::vector<double> counts,
-            std::vector<double> successes, bool intercept, double room_bytes)
+            std::vector<double> successes, bool intercept, double room_bytes,
+            std::vector<double> norms = {})
       : columns_(columns),
         quadratic_(quadratic),
         counts_(std::move(counts)),
         successes_(std::move(successes)),
+        norms_(std::move(norms)),
         intercept_(intercept) {
     const Index tiles = row_blocks() * column_blocks();
     if (static_cast<double>(tiles) * static_cast<double>(sizeof(Tile)) <= room_bytes) {
@@ -102,7 +105,8 @@ class LogitRows {
 
   void read_rows(Index j, Index row, Index count, double* out) const {
     columns_.read(j, row, count, out);
-    const double mean = quadratic_.mean[j], inverse_scale = quadratic_.inverse_scale[j];
+    const double mean = quadratic_.mean[j];
+    const double inverse_scale = quadratic_.inverse_scale[j] * (norms_.empty() ? 1 : norms_[j]);
     for (Index r = 0; r < count; ++r) out[r] = (out[r] - mean) * inverse_scale;
   }
 
@@ -121,7 +125,7 @@ class LogitRows {
 
   const Columns& columns_;
   const Quadratic& quadratic_;
-  const std::vector<double> counts_, successes_;
+  const std::vector<double> counts_, successes_, norms_;
   const bool intercept_;
   std::vector<Tile> tiles_;  // column by column of tiles; empty if there is no room
   std::vector<double> kappa_, products_;

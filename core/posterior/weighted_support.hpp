@@ -65,6 +65,16 @@ class WeightedSupport {
       b[r] = b_[members_[r]];
     }
   }
+  // M G_Sj of a column that is out, and of two columns' products what the intercept takes.
+  std::vector<double> reach(Index j) const {
+    std::vector<double> cross(members_.size());
+    for (Index s = 0; s < size(); ++s) cross[s] = gram_[s][j];
+    return factor_.times(cross.data());
+  }
+  double taken_by_intercept(Index i, Index j) const { return g_[i] * g_[j] / total_precision_; }
+  double diagonal(Index j) const { return diagonal_[j]; }
+  // A^-1, row by row.
+  std::vector<double> inverse() const { return factor_.inverse(); }
   // Of the intercept, given coefficients of the members: its mean, and its precision.
   double intercept_given(const std::vector<double>& beta) const {
     double left = rows_.kappa_sum();

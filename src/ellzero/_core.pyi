@@ -563,6 +563,7 @@ def make_logit_rows(
     successes: _Floats,
     intercept: bool,
     room_bytes: float,
+    norms: list[float] = ...,
 ) -> LogitRows: ...
 
 class LogitPrior:
@@ -593,6 +594,19 @@ def sample_logit_spike_slab(
     prior: LogitPrior,
     starts: list[LogitStart],
     reference: list[float],
+    seed: int,
+    schedule: Schedule,
+    threads: int,
+    progress: Callable[[int], None] | None,
+) -> list[dict[str, Any]]: ...
+def sample_logit_groups(
+    rows: LogitRows,
+    prior: LogitPrior,
+    columns: list[list[int]],
+    log_odds: list[float],
+    parents: list[list[int]],
+    strong: bool,
+    starts: list[list[int]],
     seed: int,
     schedule: Schedule,
     threads: int,

@@ -223,12 +223,17 @@ def test_two_numbers_by_least_squares(people):
     assert "labels" not in json.loads(result.out)
 
 
-def test_levels_of_a_binary_target_are_taken_one_by_one(people):
-    asked = ["posterior", people, "--target", "smoker", "--json", "-"]
+def test_categories_of_a_binary_target_are_whole(people):
+    asked = ["posterior", people, "--target", "smoker", "--json", "-", "--draws", "100"]
     result = ellzero(*asked)
     assert result.code == 0, result.err
-    names = [variable["name"] for variable in json.loads(result.out)["variables"]]
+    variables = {variable["name"]: variable for variable in json.loads(result.out)["variables"]}
+    assert {"city=Oslo", "city=Rome"} & {f["name"] for f in variables["city"]["features"]}
+    by_levels = ellzero(*asked, "--levels")
+    names = [variable["name"] for variable in json.loads(by_levels.out)["variables"]]
     assert {"city=Oslo", "city=Rome"} & set(names)
-    refused = ellzero(*asked, "--interactions", "--heredity", "strong")
+    strong = ellzero(*asked, "--interactions", "--heredity", "strong")
+    assert strong.code == 0, strong.err
+    refused = ellzero(*asked, "--solver", "enumerate")
     assert refused.code == 1
-    assert "--heredity is not part of the posterior of a binary target" in refused.err
+    assert "--solver enumerate knows single features only: --levels makes them so" in refused.err

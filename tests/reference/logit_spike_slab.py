@@ -97,3 +97,32 @@ def posterior(Z, counts, successes, *, spread, intercept_sd, theta=None, beta_pr
         coef[support] += share * mean[1:]
         intercept += share * mean[0]
     return inclusion, coef, intercept, dict(zip(map(tuple, supports), mass, strict=True))
+
+
+def group_bases(X, groups, counts):
+    """Orthonormal bases of what groups span, centred, with 1 / sqrt(r) for norms."""
+    Z = X - counts @ X / counts.sum()
+    bases = []
+    for group in groups:
+        left, values, _ = np.linalg.svd(np.sqrt(counts)[:, None] * Z[:, group], full_matrices=False)
+        rank = int((values > 1e-9 * values[0]).sum())
+        bases.append(left[:, :rank] / np.sqrt(counts)[:, None] / np.sqrt(rank))
+    return bases
+
+
+def group_posterior(bases, counts, successes, *, spread, log_prior_of, intercept_sd=10.0):
+    """Masses of all sets of groups that have a prior, and the mean of their part of psi."""
+    sets, logs, parts = [], [], []
+    for units in product((False, True), repeat=len(bases)):
+        inside = [unit for unit, is_in in enumerate(units) if is_in]
+        prior = log_prior_of(inside)
+        if prior == -np.inf:
+            continue
+        Z = np.concatenate([np.empty((len(counts), 0)), *[bases[u] for u in inside]], axis=1)
+        total, mean = integrate(Z, counts, successes, spread, intercept_sd)
+        sets.append(tuple(inside))
+        logs.append(total + prior)
+        parts.append(Z @ mean[1:])
+    mass = np.exp(np.array(logs) - logsumexp(logs))
+    fit = sum(share * part for share, part in zip(mass, parts, strict=True))
+    return dict(zip(sets, mass, strict=True)), fit

@@ -78,15 +78,15 @@ class PosteriorDraws:
         return {name: draws for name, draws in values.items() if draws is not None}
 
 
-def _join(chains: list[dict[str, Any]], design: _core.Quadratic) -> Any:
-    """Stack sparse coefficients, in the user's units."""
+def _join(chains: list[dict[str, Any]], unit: _Floats) -> Any:
+    """Stack sparse coefficients, each multiplied by what its column's unit is worth."""
     offsets = np.concatenate([[0], np.cumsum([len(chain["support"]) for chain in chains])])
     pairs = list(zip(chains, offsets[:-1], strict=True))
     begins = np.concatenate([chain["begins"][:-1] + offset for chain, offset in pairs])
     begins = np.append(begins, offsets[-1])
     support = np.concatenate([chain["support"] for chain in chains])
-    values = np.concatenate([chain["beta"] for chain in chains]) * design.inverse_scale[support]
-    return sparse.csr_array((values, support, begins), shape=(len(begins) - 1, design.columns))
+    values = np.concatenate([chain["beta"] for chain in chains]) * unit[support]
+    return sparse.csr_array((values, support, begins), shape=(len(begins) - 1, unit.size))
 
 
 def collect_draws(
@@ -102,7 +102,7 @@ def collect_draws(
 
     ``home`` is the group of every column, if there are groups.
     """
-    coef = _join(chains, design)
+    coef = _join(chains, design.inverse_scale)
     sigma_e = np.sqrt([chain["s2"] for chain in chains])
     intercept = _draw_intercept(coef, sigma_e, design, fit_intercept, rng)
     learned_theta = len(chains[0]["theta"]) > 0
@@ -130,10 +130,18 @@ def _groups_of(coef: Any, home: NDArray[np.int64]) -> Any:
 
 
 def collect_logit_draws(
-    chains: list[dict[str, Any]], design: _core.Quadratic, *, fit_intercept: bool
+    chains: list[dict[str, Any]],
+    design: _core.Quadratic,
+    *,
+    fit_intercept: bool,
+    home: NDArray[np.int64] | None = None,
 ) -> PosteriorDraws:
-    """Join the core's chains of a logistic regression, in the user's units."""
-    coef = _join(chains, design)
+    """Join the core's chains of a logistic regression, in the user's units.
+
+    ``home`` is the group of every column, if there are groups; coefficients are in the user's units
+    already then.
+    """
+    coef = _join(chains, design.inverse_scale if home is None else np.ones(design.columns))
     intercept = np.array([chain["intercept"] for chain in chains])
     if fit_intercept:  # of centred columns, so far
         intercept = intercept - (coef @ design.mean).reshape(intercept.shape)
@@ -142,6 +150,7 @@ def collect_logit_draws(
         intercept=intercept,
         sigma_beta=np.sqrt([chain["slab_variance"] for chain in chains]),
         theta=np.array([chain["theta"] for chain in chains]) if len(chains[0]["theta"]) else None,
+        groups=None if home is None else _groups_of(coef, home),
     )
 
 

@@ -11,12 +11,16 @@ from scipy.special import betaln, gammaln
 from ellzero import _core
 from ellzero._columns import column_name
 from ellzero.posterior._prior import check_sigma, expected_size_of, resolve_theta
+from ellzero.posterior._unit_prior import multiply_odds, refuse_orphans, resolve_unit_theta
+from ellzero.regression._units import Units
 
 __all__ = [
     "LogitSettings",
     "check_logit_settings",
+    "check_unit_settings",
     "log_prior_constant",
     "make_logit_prior",
+    "unit_log_odds",
 ]
 
 # The intercept's, in log-odds: from .00005 to .99995 within one standard deviation.
@@ -50,6 +54,32 @@ def check_logit_settings(
             f"sigma_beta must be between {_LEAST_SIGMA:g} and {_GREATEST_SIGMA:g}; got {sigma:g}."
         )
     return LogitSettings(resolve_theta(theta, n_columns, names, size / n_columns), sigma, size)
+
+
+def check_unit_settings(estimator: Any, units: Units, names: Any) -> LogitSettings:
+    """Check the parameters of a prior over groups; theta is by unit."""
+    size = expected_size_of(estimator.expected_size, units.count, "selection", "groups")
+    known = check_logit_settings("learn", estimator.sigma_beta, None, 1, None)
+    theta = resolve_unit_theta(estimator.theta, units, names, size / units.count)
+    if theta is not None and units.price is not None:
+        theta = multiply_odds(theta, units.price)
+    return LogitSettings(theta, known.sigma_beta, size)
+
+
+def unit_log_odds(theta: NDArray[np.float64] | None, units: Units) -> NDArray[np.float64]:
+    """Return the log-odds of every unit: zero if theta is learned, infinite if it is always in."""
+    log_odds = np.zeros(units.count)
+    if theta is not None:
+        with np.errstate(divide="ignore"):
+            log_odds = np.log(theta) - np.log1p(-theta)
+        refuse_orphans(units, np.isposinf(log_odds))
+    contrary = units.forced_units[log_odds[units.forced_units] == -np.inf]
+    if contrary.size:
+        raise ValueError(
+            f"always_include names {units.names[contrary[0]]!r}, but theta is 0 there."
+        )
+    log_odds[units.forced_units] = np.inf
+    return log_odds
 
 
 def make_logit_prior(

@@ -21,7 +21,7 @@ from ellzero.posterior._starts import Starts, make_group_starts, make_starts
 from ellzero.posterior._unit_prior import is_of_columns, refuse_orphans, theta_rate
 from ellzero.regression._units import Units
 
-__all__ = ["ColumnProblem", "GroupProblem", "make_problem"]
+__all__ = ["ColumnProblem", "GroupProblem", "correlate_groups", "make_problem"]
 
 _Floats = NDArray[np.float64]
 
@@ -158,27 +158,32 @@ class GroupProblem(ColumnProblem):
         )
 
     def correlate(self, inclusion: _Floats) -> Correlations:
-        """Correlate the groups that are likely enough to be in a credible set.
+        """Correlate the groups that are likely enough to be in a credible set."""
+        return correlate_groups(self.design, self._own, inclusion)
 
-        By the root mean square of their canonical correlations, of which groups of one have one.
-        """
-        by_column = correlate(self.design, inclusion[self._own.home])
-        home = self._own.home[by_column.columns]
-        likely = np.unique(home)
-        roots = {}
-        for unit in likely:
-            own = np.flatnonzero(home == unit)
-            values, vectors = np.linalg.eigh(by_column.matrix[np.ix_(own, own)])
-            kept = values > 1e-9 * max(values.max(), 1e-300)
-            roots[unit] = own, vectors[:, kept] / np.sqrt(values[kept])
-        matrix = np.eye(likely.size)
-        for a, one in enumerate(likely):
-            for b, other in enumerate(likely[:a]):
-                (rows, left), (columns, right) = roots[one], roots[other]
-                canonical = left.T @ by_column.matrix[np.ix_(rows, columns)] @ right
-                share = np.sqrt(np.sum(canonical**2) / max(min(canonical.shape), 1))
-                matrix[a, b] = matrix[b, a] = share
-        return Correlations(likely, matrix)
+
+def correlate_groups(design: _core.Quadratic, units: Units, inclusion: _Floats) -> Correlations:
+    """Correlate the groups that are likely enough to be in a credible set.
+
+    By the root mean square of their canonical correlations, of which groups of one have one.
+    """
+    by_column = correlate(design, inclusion[units.home])
+    home = units.home[by_column.columns]
+    likely = np.unique(home)
+    roots = {}
+    for unit in likely:
+        own = np.flatnonzero(home == unit)
+        values, vectors = np.linalg.eigh(by_column.matrix[np.ix_(own, own)])
+        kept = values > 1e-9 * max(values.max(), 1e-300)
+        roots[unit] = own, vectors[:, kept] / np.sqrt(values[kept])
+    matrix = np.eye(likely.size)
+    for a, one in enumerate(likely):
+        for b, other in enumerate(likely[:a]):
+            (rows, left), (columns, right) = roots[one], roots[other]
+            canonical = left.T @ by_column.matrix[np.ix_(rows, columns)] @ right
+            share = np.sqrt(np.sum(canonical**2) / max(min(canonical.shape), 1))
+            matrix[a, b] = matrix[b, a] = share
+    return Correlations(likely, matrix)
 
 
 def make_problem(

@@ -29,16 +29,22 @@ from ellzero.posterior._credible_sets import correlate
 from ellzero.posterior._diagnostics import coefficient_problem, mixing_problem
 from ellzero.posterior._draws import collect_logit_draws
 from ellzero.posterior._jointness import pairs_from_masses
+from ellzero.posterior._logit_groups import make_logit_groups
 from ellzero.posterior._logit_prior import (
     check_logit_settings,
+    check_unit_settings,
     log_prior_constant,
     make_logit_prior,
+    unit_log_odds,
 )
 from ellzero.posterior._logit_starts import LogitStarts, make_logit_starts
 from ellzero.posterior._models import models_from_masses
+from ellzero.posterior._problems import correlate_groups
 from ellzero.posterior._sensitivity import SizePrior, by_size
 from ellzero.posterior._solvers import choose_logit_solver, deal_to_chains
 from ellzero.posterior._spike_slab_results import MADE_LATER, SpikeSlabResults
+from ellzero.posterior._unit_prior import units_of
+from ellzero.regression._units import UNIT_CONSTRAINTS, Units
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,6 +56,7 @@ _ROOM_BYTES = 2e9
 # Enumeration goes on until inclusion probabilities are known to this, a standard error, or for a
 # second or so; worse than the other it is warned of.
 _TOLERANCE, _TOO_ROUGH = 1e-3, 0.01
+_UNIT_PARAMETERS = ("feature_groups", "heredity", "parents", "penalty_factor")
 
 
 class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
@@ -97,6 +104,19 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
         saved is memory.
     always_include : sequence of names, integers, or mask, default=None
         Columns that are in every model, under the same slab; they don't count for theta.
+    feature_groups : sequence of labels, or mapping, default=None
+        Columns that are in or out together, such as the indicators of a factor: a label for each
+        column (None for a column by itself), or a mapping from names to columns. There is one
+        indicator per group; theta and expected_size count groups. The slab is on an orthonormal
+        basis of what the r independent columns of a group span, of variance
+        ``sigma_beta^2 / r`` each, so that coding changes nothing. Sparse X is made dense.
+    heredity : {"strong", "weak"}, default=None
+        Strong: a product has probability zero without all its parents; weak: without one of them.
+        See :class:`ellzero.SpikeSlabRegressor`.
+    parents : mapping, default=None
+        From a product to the names of its parents, columns or groups.
+    penalty_factor : sequence of floats, or mapping, default=None
+        By group: multiplies the log-odds of a theta that is given.
     fit_intercept : bool, default=True
         Whether to fit an intercept, and to centre the columns of X.
     random_state : int, RandomState instance or None, default=None
@@ -126,6 +146,10 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
         The models met, with their posterior mass, best first: ``variables`` (a tuple of names),
         ``size`` and ``mass``, by the models' evidence for "enumerate" and a share of draws
         otherwise.
+    groups_ : list of str
+        With groups, or rules for columns: those with probability above one half.
+    group_probabilities_ : pandas.Series
+        The same: the probability of each group.
     credible_sets_ : list of CredibleSet
         Sets of variables of which, with probability at least .95, at least one is in the model:
         where collinear variables stand in for each other, none need be likely by itself. They say
@@ -199,6 +223,7 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
         "n_warmup": [Interval(Integral, 0, None, closed="left")],
         "thin": [Interval(Integral, 1, None, closed="left")],
         "always_include": ["array-like", str, set, None],
+        **{name: UNIT_CONSTRAINTS[name] for name in _UNIT_PARAMETERS},
         "fit_intercept": ["boolean"],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
@@ -217,6 +242,10 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
         n_warmup: int = 500,
         thin: int = 1,
         always_include: Any = None,
+        feature_groups: Any = None,
+        heredity: str | None = None,
+        parents: Any = None,
+        penalty_factor: Any = None,
         fit_intercept: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -231,6 +260,10 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
         self.n_warmup = n_warmup
         self.thin = thin
         self.always_include = always_include
+        self.feature_groups = feature_groups
+        self.heredity = heredity
+        self.parents = parents
+        self.penalty_factor = penalty_factor
         self.fit_intercept = fit_intercept
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -268,6 +301,9 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
         self, X: Any, y: NDArray[np.float64], sample_weight: NDArray[np.float64] | None
     ) -> None:
         names, p = getattr(self, "feature_names_in_", None), X.shape[1]
+        units = units_of(self, p, names)
+        if units is not None:
+            return self._fit_groups(X, y, sample_weight, units, names)
         settings = check_logit_settings(self.theta, self.sigma_beta, self.expected_size, p, names)
         if self.n_jobs == 0:
             raise ValueError("n_jobs must not be 0.")
@@ -317,6 +353,73 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
         self._correlations = correlate(design, self.inclusion_probabilities_)
         self._warn(forced, names, np.array([chain["intercept"] for chain in chains]))
 
+    def _fit_groups(
+        self,
+        X: Any,
+        y: NDArray[np.float64],
+        sample_weight: NDArray[np.float64] | None,
+        units: Units,
+        names: Any,
+    ) -> None:
+        """Compute the posterior over sets of groups, or of columns under rules."""
+        if self.n_jobs == 0:
+            raise ValueError("n_jobs must not be 0.")
+        if self.solver == "enumerate":
+            raise ValueError(
+                "solver='enumerate' is for single columns without rules; groups have 'gibbs'."
+            )
+        settings = check_unit_settings(self, units, names)
+        table, counts, successes = count_rows(X, y, sample_weight)
+        columns = make_columns(table)
+        share = successes / counts
+        design = make_design_on(columns, share, counts, self.fit_intercept, thread_count())
+        nothing = np.empty(0, dtype=np.int64)
+        mean = float(successes.sum() / counts.sum())
+        given = None if settings.theta is None else np.full(X.shape[1], 0.5)
+        prior = make_logit_prior(design, settings._replace(theta=given), nothing, names, mean)
+        log_odds = unit_log_odds(settings.theta, units)
+        groups = make_logit_groups(
+            table,
+            counts,
+            successes,
+            units,
+            prior,
+            log_odds,
+            settings.expected_size,
+            fit_intercept=self.fit_intercept,
+            room_bytes=_ROOM_BYTES,
+        )
+        self.solver_ = "gibbs"
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        for name in (*MADE_LATER, "log_evidence_", "probability_errors_", "groups_"):
+            self.__dict__.pop(name, None)  # of an earlier fit
+        possible = groups.possible
+        free = np.flatnonzero(np.isfinite(log_odds) & possible)
+        always = np.flatnonzero(np.isposinf(log_odds) & possible)
+        self._home, self._group_names = units.home, units.names
+        self._models, self._pairs, self._by_size, self._size_prior = None, None, None, None
+        self._errors = None
+        if settings.theta is None:
+            self._size_prior = SizePrior(
+                settings.expected_size,
+                units.count,
+                free,
+                always,
+                None,
+                units.parents,
+                units.strong,
+                "groups",
+            )
+        chains = groups.sample(self.n_chains, seed, *self._how_to_draw())
+        self._store(design, chains, LogitStarts([], [0.0] * X.shape[1]))
+        self.groups_ = [units.names[u] for u in np.flatnonzero(self._unit_probabilities > 0.5)]
+        self._correlations = correlate_groups(design, units, self._unit_probabilities)
+        missing = units.forced_units[~possible[units.forced_units]]
+        if missing.size:
+            name = units.names[missing[0]]
+            warnings.warn(DependentColumnWarning("always_include", name), stacklevel=4)
+        self._warn_of_mixing(np.array([chain["intercept"] for chain in chains]), 5)
+
     def _enumerate(
         self, rows: _core.LogitRows, prior: _core.LogitPrior, starts: LogitStarts, seed: int
     ) -> tuple[list[dict[str, Any]], NDArray[np.float64]]:
@@ -340,11 +443,7 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
     def _sample(
         self, rows: _core.LogitRows, prior: _core.LogitPrior, starts: LogitStarts, seed: int
     ) -> list[dict[str, Any]]:
-        workers = min(effective_n_jobs(self.n_jobs), self.n_chains)
-        iterations = self.n_warmup + self.n_draws * self.thin
-        total = iterations * -(-self.n_chains // workers)
-        schedule = _core.Schedule()
-        schedule.warmup, schedule.draws, schedule.thin = self.n_warmup, self.n_draws, self.thin
+        schedule, workers, progress = self._how_to_draw()
         return _core.sample_logit_spike_slab(
             rows,
             prior,
@@ -353,8 +452,17 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
             seed=seed,
             schedule=schedule,
             threads=workers,
-            progress=draw_printer("SpikeSlabClassifier", total, self.verbose),
+            progress=progress,
         )
+
+    def _how_to_draw(self) -> tuple[_core.Schedule, int, Any]:
+        """Return how long chains run, in how many threads, and who hears of it."""
+        workers = min(effective_n_jobs(self.n_jobs), self.n_chains)
+        iterations = self.n_warmup + self.n_draws * self.thin
+        total = iterations * -(-self.n_chains // workers)
+        schedule = _core.Schedule()
+        schedule.warmup, schedule.draws, schedule.thin = self.n_warmup, self.n_draws, self.thin
+        return schedule, workers, draw_printer("SpikeSlabClassifier", total, self.verbose)
 
     def _store(
         self, design: _core.Quadratic, chains: list[dict[str, Any]], starts: LogitStarts
@@ -365,19 +473,24 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
             sum(chain[name] for chain in chains) / count
             for name in ("inclusion", "mean", "square", "intercept_sum")
         )
-        self.inclusion_probabilities_ = np.clip(inclusion, 0, 1)
-        self._unit_probabilities = self.inclusion_probabilities_
-        coef = mean * design.inverse_scale
+        home = self._home
+        self._unit_probabilities = np.clip(inclusion, 0, 1)
+        by_column = self._unit_probabilities if home is None else self._unit_probabilities[home]
+        self.inclusion_probabilities_ = by_column
+        unit = design.inverse_scale if home is None else np.ones(design.columns)
+        coef = mean * unit
         sd = np.sqrt(np.maximum(square - (mean - np.array(starts.reference)) ** 2, 0))
-        self.coef_, self.coef_sd_ = coef[None, :], (sd * design.inverse_scale)[None, :]
+        self.coef_, self.coef_sd_ = coef[None, :], (sd * unit)[None, :]
         self.intercept_ = np.array([0.0])
         if self.fit_intercept:
             self.intercept_ = np.array([intercept - float(design.mean @ coef)])
         self.support_ = np.flatnonzero(self.inclusion_probabilities_ > 0.5)
-        self.draws_ = collect_logit_draws(chains, design, fit_intercept=self.fit_intercept)
+        self.draws_ = collect_logit_draws(
+            chains, design, fit_intercept=self.fit_intercept, home=home
+        )
         self._conditional = None
         if not exact:
-            shape = (self.n_chains, self.n_draws, design.columns)
+            shape = (self.n_chains, self.n_draws, self._unit_probabilities.size)
             self._conditional = np.empty(shape, dtype=np.float32)
             for own, chain in zip(self._conditional, chains, strict=True):
                 own[:] = chain.pop("conditional")  # a large one is not held twice for long
@@ -401,12 +514,17 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
                     stacklevel=4,
                 )
             return
-        problem = mixing_problem(self._conditional, self.draws_.size, self._names())
+        self._warn_of_mixing(centred, 5)
+
+    def _warn_of_mixing(self, centred: NDArray[np.float64], stacklevel: int) -> None:
+        """Say which chains disagree; ``centred`` are the draws of the intercept."""
+        assert self._conditional is not None
+        problem = mixing_problem(self._conditional, self.draws_.size, self._unit_names())
         if not problem and self.fit_intercept:  # rare classes can hold it up
             nothing = np.zeros((*centred.shape, 0))
             problem = coefficient_problem(nothing, {"the intercept": centred}, [])
         if problem:
-            warnings.warn(MixingWarning("SpikeSlabClassifier", problem), stacklevel=4)
+            warnings.warn(MixingWarning("SpikeSlabClassifier", problem), stacklevel=stacklevel)
 
     @cached_property
     def probability_errors_(self) -> NDArray[np.float64]:
@@ -414,7 +532,8 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
         check_is_fitted(self, "draws_")
         if self._errors is not None:
             return self._errors
-        return self.diagnostics_["mcse"].to_numpy()[: self.n_features_in_]
+        errors = self.diagnostics_["mcse"].to_numpy()[: self._unit_probabilities.size]
+        return errors if self._home is None else errors[self._home]
 
     def _other_series(self) -> dict[str, NDArray[np.float64]]:
         intercept = {"intercept": self.draws_.intercept} if self.fit_intercept else {}

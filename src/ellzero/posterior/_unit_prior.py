@@ -54,7 +54,7 @@ def units_of(estimator: Any, n_columns: int, names: Any) -> Units | None:
         )
     if is_of_columns(units):
         return units
-    if estimator.slab not in ("gaussian", "zellner"):
+    if getattr(estimator, "slab", "gaussian") not in ("gaussian", "zellner"):
         raise ValueError(
             f"slab={estimator.slab!r} is for single columns without heredity; groups have "
             "'gaussian' and 'zellner'."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,8 +28,7 @@ def fit_posterior(
 ) -> SpikeSlabClassifier | SpikeSlabRegressor:
     """Compute the posterior; ``parameters`` are those of the estimator.
 
-    That is SpikeSlabClassifier for a binary target, which knows no groups of features, else
-    SpikeSlabRegressor.
+    That is SpikeSlabClassifier for a binary target, else SpikeSlabRegressor.
     """
     from ellzero.posterior import SpikeSlabClassifier, SpikeSlabRegressor
 
@@ -43,24 +41,13 @@ def fit_posterior(
             Argument("frequency", True),
             ".",
         )
-    if not binary and matrix.structure is not None:
-        _check_whole(settings, **parameters)
-    if binary and settings.heredity is not None:
-        raise DataError(
-            Argument("heredity"), " is not part of the posterior of a binary target: leave it out."
-        )
-    if binary and matrix.structure is not None:
-        warnings.warn(
-            "The posterior of a binary target takes the levels of a category one by one.",
-            UserWarning,
-            stacklevel=2,
-        )
-    rules = {} if binary else rules_of(matrix.structure)
+    if matrix.structure is not None:
+        _check_whole(settings, binary, **parameters)
     estimator = (SpikeSlabClassifier if binary else SpikeSlabRegressor)(
         random_state=settings.seed,
         always_include=matrix.forced,
         n_jobs=-1,
-        **rules,
+        **rules_of(matrix.structure),
         **parameters,
     )
     estimator._fit_named(matrix.X, data.y, data.weights, matrix.names)
@@ -68,13 +55,13 @@ def fit_posterior(
 
 
 def _check_whole(
-    settings: Settings, slab: str = "gaussian", solver: str = "auto", **_: Any
+    settings: Settings, binary: bool, slab: str = "gaussian", solver: str = "auto", **_: Any
 ) -> None:
     """Refuse priors and solvers that know single features only."""
     asked = None
     if slab not in ("gaussian", "zellner"):
         asked = Argument("slab", slab)
-    if solver == "tempered":
+    if solver == "tempered" or (binary and solver == "enumerate"):
         asked = Argument("solver", solver)
     if asked is None:
         return

@@ -125,19 +125,8 @@ class Sureness:
     def _inclusion(self) -> NDArray[np.float64]:
         if self.posterior is None:
             return np.full(len(self.variables), np.nan)
-        by_feature, draws = self.posterior.inclusion_probabilities_, self.posterior.draws_
-        if draws.sigma_e is not None:
-            return np.array([by_feature[columns[0]] for columns in self.variables.columns])
-        # Of a binary target levels are in one by one: a category is in where any of them is
-        inside = draws.coef.tocsc()
-        return np.array(
-            [
-                by_feature[columns[0]]
-                if len(columns) == 1
-                else float(np.mean(np.diff(inside[:, columns].tocsr().indptr) > 0))
-                for columns in self.variables.columns
-            ]
-        )
+        by_feature = self.posterior.inclusion_probabilities_
+        return np.array([by_feature[columns[0]] for columns in self.variables.columns])
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for every feature that some way of choosing takes, those chosen first."""
