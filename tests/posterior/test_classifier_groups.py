@@ -36,7 +36,7 @@ def test_against_quadrature(heredity, learned):
     how = {} if learned else {"theta": 0.3, "sigma_beta": 2 * np.sqrt(n)}
     rules = {} if heredity is None else {"heredity": heredity, "parents": PARENTS}
     model = SpikeSlabClassifier(
-        feature_groups=LABELS, random_state=0, n_chains=16, n_draws=1500, **how, **rules
+        feature_groups=LABELS, random_state=0, n_chains=8, n_draws=1500, **how, **rules
     ).fit(X, y)
     from ellzero.posterior._unit_prior import theta_rate
     from ellzero.regression._units import Structure, resolve_units

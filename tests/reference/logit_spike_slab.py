@@ -119,7 +119,8 @@ def group_posterior(bases, counts, successes, *, spread, log_prior_of, intercept
         if prior == -np.inf:
             continue
         Z = np.concatenate([np.empty((len(counts), 0)), *[bases[u] for u in inside]], axis=1)
-        total, mean = integrate(Z, counts, successes, spread, intercept_sd)
+        nodes = {3: 9, 4: 7}.get(Z.shape[1], 14)  # to the power of d they are many
+        total, mean = integrate(Z, counts, successes, spread, intercept_sd, nodes)
         sets.append(tuple(inside))
         logs.append(total + prior)
         parts.append(Z @ mean[1:])
