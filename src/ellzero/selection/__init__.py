@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ellzero.selection._linear_model import LinearModel
     from ellzero.selection._model_file import load_model, save_model
+    from ellzero.selection._posterior_summary import summarise_posterior
     from ellzero.selection._prepare import PreparedTable, prepare
     from ellzero.selection._select import Selection, select
     from ellzero.selection._settings import Settings
-    from ellzero.selection._summary import summarise, summarise_posterior
+    from ellzero.selection._summary import summarise
 
 __all__ = [
     "LinearModel",
@@ -36,7 +37,7 @@ _HOMES = {
     "save_model": "_model_file",
     "select": "_select",
     "summarise": "_summary",
-    "summarise_posterior": "_summary",
+    "summarise_posterior": "_posterior_summary",
 }
 
 
