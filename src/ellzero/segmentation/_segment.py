@@ -72,10 +72,10 @@ def segment(
     lam : float, "auto", "bic" or "cv", default="auto"
         The price of a jump, in squared units of y, or how to choose it. ``"auto"``: so that noise
         alone is given a jump in about 4 of 100 series at most, with heavy tails or without (8 if it
-        is correlated up to .8, in 50 samples or more); for steps in white normal noise that is
-        ``sigma^2 (3 + 1/2 log n + 12 / n)``. ``"bic"``: ``sigma^2 log n``, for white noise.
-        ``"cv"``: odd and even samples are held out in turn as gaps. Several series may have one
-        each.
+        is correlated up to .8, in 50 samples or more, and its innovations are normal); for steps in
+        white normal noise that is ``sigma^2 (3 + 1/2 log n + 12 / n)``. ``"bic"``:
+        ``sigma^2 log n``, for white noise. ``"cv"``: odd and even samples are held out in turn as
+        gaps. Several series may have one each.
     decay : float, default=1.0
         What the signal is multiplied by from one sample to the next, above 0 and up to 1; see
         :func:`estimate_decay`. Several series may have one each.

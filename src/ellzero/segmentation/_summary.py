@@ -96,16 +96,17 @@ def price_in_words(found: Segmentation) -> str:
     """Say where the price of a jump comes from."""
     if found.chosen_by == "auto":
         noise = found.noise
-        kind, most = "white noise", 4
+        kind, most, unless = "white noise", 4, ""
         if noise.correlation > 0:
             kind = f"noise that is correlated at {noise.correlation:.2f} from sample to sample"
             # As measured: see docs/segmentation-penalty.md.
             known = len(found.y) >= (50 if found.phi > 0 else 200)
             most = 8 if known and noise.correlation <= 0.85 else 20
+            unless = ", more if innovations have heavy tails"
         return (
             "It was set so that a series with no jump in it, of this length and with noise like "
             f"this ({kind}, standard deviation {noise.sd:.4g}), is seldom given one: in at most "
-            f"about {most} of 100."
+            f"about {most} of 100{unless}."
         )
     if found.chosen_by == "bic":
         return "It is that of BIC for white noise: its variance times the logarithm of the length."
