@@ -28,7 +28,7 @@ def fit_jumps(y, phi, jumps, weights=None):
     segment = np.searchsorted(np.asarray(jumps), times, side="right")
     design = (segment[:, None] == np.arange(len(jumps) + 1)).astype(float)
     centre = y[times].mean()  # so that rounding is relative to what varies
-    levels = np.linalg.lstsq(whiten @ design, whiten @ (y[times] - centre))[0]
+    levels = np.linalg.lstsq(whiten @ design, whiten @ (y[times] - centre), rcond=None)[0]
     left = whiten @ (y[times] - centre - design @ levels)
     return 0.5 * float(left @ left), levels + centre
 
