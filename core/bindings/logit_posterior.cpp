@@ -1,5 +1,5 @@
 // The spike-and-slab posterior of a logistic regression as Python sees it.
-#include "bindings/bindings.hpp"
+#include "bindings/posterior_results.hpp"
 #include "posterior/logit_enumerate.hpp"
 #include "posterior/logit_group_chain.hpp"
 
@@ -38,22 +38,10 @@ void require_sound(const LogitRows& rows, const LogitPrior& prior,
 }
 
 // `units` are what probabilities are of.
-nb::dict to_dict(LogitDraws& draws, Index units) {
-  nb::dict out;
-  out["begins"] = to_array(draws.begins);
-  out["support"] = to_array(draws.support);
-  out["beta"] = to_array(draws.beta);
+nb::dict with_intercepts(LogitDraws& draws, Index units) {
+  nb::dict out = to_dict(draws, units);
   out["intercept"] = to_array(draws.intercept);
-  out["theta"] = to_array(draws.theta);
-  out["slab_variance"] = to_array(draws.slab_variance);
-  out["inclusion"] = to_array(draws.inclusion);
-  out["mean"] = to_array(draws.mean);
-  out["square"] = to_array(draws.square);
   out["intercept_sum"] = draws.intercept_sum;
-  const std::size_t p = units;
-  out["conditional"] =
-      to_array(draws.conditional.data(), {p ? draws.conditional.size() / p : 0, p});
-  draws.conditional = {};  // what takes most memory is handed on and dropped
   return out;
 }
 
@@ -72,7 +60,7 @@ nb::list sample(const LogitRows& rows, const LogitPrior& prior,
                             progress_of(progress));
   });
   nb::list out;
-  for (LogitDraws& chain : chains) out.append(to_dict(chain, rows.columns()));
+  for (LogitDraws& chain : chains) out.append(with_intercepts(chain, rows.columns()));
   return out;
 }
 
@@ -109,7 +97,7 @@ nb::list sample_groups(const LogitRows& rows, const LogitPrior& prior,
                                   progress_of(progress));
   });
   nb::list out;
-  for (LogitDraws& chain : chains) out.append(to_dict(chain, units));
+  for (LogitDraws& chain : chains) out.append(with_intercepts(chain, units));
   return out;
 }
 
@@ -131,8 +119,8 @@ EnumeratedLogit enumerate_all(const LogitRows& rows, const LogitPrior& prior,
   LogitEnumeration::Result found = run_released(interrupt, [&] {
     return LogitEnumeration(rows, prior).run(reference, draws, seed, tolerance, context);
   });
-  return {to_dict(found.draws, rows.columns()), std::move(found.masses), std::move(found.error),
-          found.log_evidence};
+  return {with_intercepts(found.draws, rows.columns()), std::move(found.masses),
+          std::move(found.error), found.log_evidence};
 }
 
 nb::object draw_many(Index n, double z, Index count, std::uint64_t seed) {
