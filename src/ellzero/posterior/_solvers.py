@@ -1,12 +1,17 @@
-"""Which solver computes a spike-and-slab posterior, and draws of all models as chains."""
+"""Which solver computes a spike-and-slab posterior, how long chains run, and draws as chains."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 
-__all__ = ["choose_logit_solver", "choose_solver", "deal_to_chains"]
+from ellzero import _core
+from ellzero._progress import draw_printer
+
+__all__ = ["choose_logit_solver", "choose_solver", "deal_to_chains", "how_to_draw"]
 
 # All models are enumerated up to this many free columns: at most, and by default.
 _MOST_ENUMERATED = {False: 22, True: 16}
@@ -91,3 +96,14 @@ def deal_to_chains(
                 own[name] = draws[name] if chain == 0 else np.zeros_like(draws[name])
         chains.append(own)
     return chains
+
+
+def how_to_draw(estimator: Any) -> tuple[_core.Schedule, int, Callable[[int], None] | None]:
+    """Return how long an estimator's chains run, in how many threads, and who hears of it."""
+    workers = min(effective_n_jobs(estimator.n_jobs), estimator.n_chains)
+    schedule = _core.Schedule()
+    schedule.warmup, schedule.draws = estimator.n_warmup, estimator.n_draws
+    schedule.thin = estimator.thin
+    iterations = estimator.n_warmup + estimator.n_draws * estimator.thin
+    total = iterations * -(-estimator.n_chains // workers)
+    return schedule, workers, draw_printer(type(estimator).__name__, total, estimator.verbose)

@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import gammainc
 from sklearn.utils import check_random_state
 
-from ellzero import _core
 from ellzero._columns import resolve_columns
-from ellzero._progress import draw_printer
 from ellzero._sklearn import Interval, StrOptions, check_fit_input, unchanged_on_error
 from ellzero._warnings import DependentColumnWarning, MixingWarning
 from ellzero.posterior._diagnostics import mixing_problem
@@ -33,7 +31,7 @@ from ellzero.posterior._prior import (
 from ellzero.posterior._problems import ColumnProblem, make_problem
 from ellzero.posterior._results import PosteriorRegressor
 from ellzero.posterior._sensitivity import SizePrior, by_size
-from ellzero.posterior._solvers import choose_solver, deal_to_chains
+from ellzero.posterior._solvers import choose_solver, deal_to_chains, how_to_draw
 from ellzero.posterior._spike_slab_results import MADE_LATER, SpikeSlabResults
 from ellzero.posterior._starts import Starts
 from ellzero.posterior._unit_prior import multiply_odds, resolve_unit_theta, units_of
@@ -422,18 +420,10 @@ class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
         return PriorSettings(theta, sigma_beta, sigma_e, size, self.slab, g, self.scale_prior)
 
     def _sample(self, problem: ColumnProblem, starts: Starts, seed: int) -> list[dict[str, Any]]:
-        workers = min(effective_n_jobs(self.n_jobs), self.n_chains)
-        iterations = self.n_warmup + self.n_draws * self.thin
-        total = iterations * -(-self.n_chains // workers)
-        schedule = _core.Schedule()
-        schedule.warmup, schedule.draws, schedule.thin = self.n_warmup, self.n_draws, self.thin
+        schedule, workers, progress = how_to_draw(self)
         schedule.tempered = self.solver_ == "tempered"
         return problem.sample(
-            starts,
-            seed=seed,
-            schedule=schedule,
-            threads=workers,
-            progress=draw_printer("SpikeSlabRegressor", total, self.verbose),
+            starts, seed=seed, schedule=schedule, threads=workers, progress=progress
         )
 
     def _store(

@@ -19,7 +19,6 @@ from sklearn.utils.validation import check_is_fitted
 from ellzero import _core
 from ellzero._columns import column_name, resolve_columns
 from ellzero._engine import make_columns, make_design_on, thread_count
-from ellzero._progress import draw_printer
 from ellzero._sklearn import Interval, StrOptions, check_classifier_input, unchanged_on_error
 from ellzero._warnings import DependentColumnWarning, MixingWarning
 from ellzero.likelihood._fitted import ratios
@@ -41,7 +40,7 @@ from ellzero.posterior._logit_starts import LogitStarts, make_logit_starts
 from ellzero.posterior._models import models_from_masses
 from ellzero.posterior._problems import correlate_groups
 from ellzero.posterior._sensitivity import SizePrior, by_size
-from ellzero.posterior._solvers import choose_logit_solver, deal_to_chains
+from ellzero.posterior._solvers import choose_logit_solver, deal_to_chains, how_to_draw
 from ellzero.posterior._spike_slab_results import MADE_LATER, SpikeSlabResults
 from ellzero.posterior._unit_prior import units_of
 from ellzero.regression._units import UNIT_CONSTRAINTS, Units
@@ -410,7 +409,7 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
                 units.strong,
                 "groups",
             )
-        chains = groups.sample(self.n_chains, seed, *self._how_to_draw())
+        chains = groups.sample(self.n_chains, seed, *how_to_draw(self))
         self._store(design, chains, LogitStarts([], [0.0] * X.shape[1]))
         self.groups_ = [units.names[u] for u in np.flatnonzero(self._unit_probabilities > 0.5)]
         self._correlations = correlate_groups(design, units, self._unit_probabilities)
@@ -443,7 +442,7 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
     def _sample(
         self, rows: _core.LogitRows, prior: _core.LogitPrior, starts: LogitStarts, seed: int
     ) -> list[dict[str, Any]]:
-        schedule, workers, progress = self._how_to_draw()
+        schedule, workers, progress = how_to_draw(self)
         return _core.sample_logit_spike_slab(
             rows,
             prior,
@@ -454,15 +453,6 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
             threads=workers,
             progress=progress,
         )
-
-    def _how_to_draw(self) -> tuple[_core.Schedule, int, Any]:
-        """Return how long chains run, in how many threads, and who hears of it."""
-        workers = min(effective_n_jobs(self.n_jobs), self.n_chains)
-        iterations = self.n_warmup + self.n_draws * self.thin
-        total = iterations * -(-self.n_chains // workers)
-        schedule = _core.Schedule()
-        schedule.warmup, schedule.draws, schedule.thin = self.n_warmup, self.n_draws, self.thin
-        return schedule, workers, draw_printer("SpikeSlabClassifier", total, self.verbose)
 
     def _store(
         self, design: _core.Quadratic, chains: list[dict[str, Any]], starts: LogitStarts
