@@ -24,7 +24,6 @@ from ellzero.regression._losses import Loss, default_ridge
 from ellzero.regression._problem import make_problem_on
 from ellzero.selection._column_search import ColumnSearch
 from ellzero.selection._feature_matrix import FeatureMatrix
-from ellzero.selection._group_search import UnitSearch
 from ellzero.selection._likelihoods import make_likelihood_folds, sound_splits
 from ellzero.selection._prepare import PreparedTable
 from ellzero.selection._rules import FoldsInTurn, Rule, Score, score_rule
@@ -32,6 +31,7 @@ from ellzero.selection._search import PRICE, Chosen, Procedure, Search
 from ellzero.selection._settings import Settings
 from ellzero.selection._splits import choose_folds
 from ellzero.selection._unit_folds import UnitCrossValidation
+from ellzero.selection._unit_search import UnitSearch
 from ellzero.tables import DataError
 
 __all__ = ["Choice", "choose", "make_fold_data"]

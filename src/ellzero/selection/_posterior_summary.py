@@ -65,13 +65,13 @@ def summarise_posterior(posterior: SpikeSlabClassifier | SpikeSlabRegressor) -> 
         ],
         "sensitivity": _sensitivity(posterior),
     }
-    return finite(content)  # type: ignore[no-any-return]
+    return finite(content)
 
 
 def _posterior_rows(posterior: SpikeSlabClassifier | SpikeSlabRegressor) -> list[dict[str, Any]]:
     """Return a row for every variable, the most probable first, with those of its features."""
     table = posterior.summary()
-    records: list[dict[str, Any]] = table.to_dict("records")  # type: ignore[assignment]
+    records = [{str(key): value for key, value in row.items()} for row in table.to_dict("records")]
     if table.index.nlevels == 1:
         return [
             {"name": name, **row, "features": []}
@@ -109,12 +109,17 @@ def _sensitivity(posterior: SpikeSlabClassifier | SpikeSlabRegressor) -> dict[st
     }
 
 
-def finite(value: Any) -> Any:
+def finite(content: dict[str, Any]) -> dict[str, Any]:
+    """Turn NumPy's numbers into Python's, and what is not finite into None."""
+    return {str(key): _finite(entry) for key, entry in content.items()}
+
+
+def _finite(value: Any) -> Any:
     """Turn NumPy's numbers into Python's, and what is not finite into None."""
     if isinstance(value, dict):
-        return {str(key): finite(entry) for key, entry in value.items()}
+        return finite(value)
     if isinstance(value, (list, tuple)):
-        return [finite(entry) for entry in value]
+        return [_finite(entry) for entry in value]
     if isinstance(value, (bool, str)) or value is None:
         return value
     if isinstance(value, np.bool_):

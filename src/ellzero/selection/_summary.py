@@ -110,7 +110,7 @@ def summarise(
         "held_out": selection.held_out,
         "posterior": summarise_posterior(selection.posterior) if selection.posterior else None,
     }
-    return finite(content)  # type: ignore[no-any-return]
+    return finite(content)
 
 
 def _family(data: PreparedTable) -> dict[str, Any]:
