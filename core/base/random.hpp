@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <random>
@@ -60,10 +61,17 @@ class Random {
     return uniform() * (mean + x) <= mean ? x : mean * (mean / x);
   }
 
+  // Where the generator is, and going on from there. Of a pair of normals the second is forgotten.
+  const std::array<std::uint64_t, 4>& words() const { return state_; }
+  void set_words(const std::array<std::uint64_t, 4>& words) {
+    state_ = words;
+    normal_.reset();
+  }
+
  private:
   static std::uint64_t rotate(std::uint64_t x, int by) { return (x << by) | (x >> (64 - by)); }
 
-  std::uint64_t state_[4];
+  std::array<std::uint64_t, 4> state_;
   std::normal_distribution<double> normal_;
 };
 

@@ -75,6 +75,7 @@ void bind_quadratic(nb::module_& m);
 void bind_engine(nb::module_& m);
 void bind_likelihood(nb::module_& m);
 void bind_logit_posterior(nb::module_& m);
+void bind_student_posterior(nb::module_& m);
 void bind_posterior(nb::module_& m);
 void bind_proof(nb::module_& m);
 void bind_folds(nb::module_& m);

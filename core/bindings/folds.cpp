@@ -2,6 +2,7 @@
 #include "search/folds.hpp"
 #include "bindings/fold_models.hpp"
 #include "engine/least_squares.hpp"
+#include "search/held_out_statistics.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -22,14 +23,14 @@ std::unique_ptr<HeldOut> make_held_out(const nb::list& columns, const Vector<Ind
   require(parts.size() == places.size() && parts.size() == y.size() &&
               (!weights || weights->size() == y.size()),
           "a part, a place, a response and a weight for every row");
-  std::vector<HeldOut::Row> rows;
+  std::vector<HeldOutRows::Row> rows;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     require(parts(i) >= 0 && parts(i) < static_cast<Index>(tables.size()), "no such part");
     const Columns* table = tables[parts(i)];
     require(places(i) >= 0 && places(i) < table->rows(), "no such row");
     rows.push_back({table, places(i), y(i), weights ? (*weights)(i) : 1.0});
   }
-  return std::make_unique<HeldOut>(rows);
+  return std::make_unique<HeldOutRows>(rows);
 }
 
 // A model of a design's rows: its columns, and their coefficients for columns of unit norm.
@@ -48,6 +49,12 @@ Solution to_model(const Quadratic& design, const Vector<Index>& support,
 double error_of(const HeldOut& held_out, const Quadratic& design, const Vector<Index>& support,
                 const Vector<double>& beta) {
   return held_out.judge(design, {to_model(design, support, beta)}, Context())[0].error;
+}
+
+nb::tuple verdict_of(const HeldOut& held_out, const Quadratic& design, const Vector<Index>& support,
+                     const Vector<double>& beta) {
+  const auto found = held_out.judge(design, {to_model(design, support, beta)}, Context())[0];
+  return nb::make_tuple(found.error, found.along, found.square);
 }
 
 auto residuals_of(const HeldOut& held_out, const Quadratic& design, const Vector<Index>& support,
@@ -122,11 +129,19 @@ void bind_folds(nb::module_& m) {
       .def_prop_ro("weight", &HeldOut::weight)
       .def("error", &error_of, nb::arg("design"), nb::arg("support").noconvert(),
            nb::arg("beta").noconvert())
+      .def("verdict", &verdict_of, nb::arg("design"), nb::arg("support").noconvert(),
+           nb::arg("beta").noconvert())
       .def("residuals", &residuals_of, nb::arg("design"), nb::arg("support").noconvert(),
            nb::arg("beta").noconvert());
   m.def("held_out", &make_held_out, nb::arg("columns"), nb::arg("parts").noconvert(),
         nb::arg("places").noconvert(), nb::arg("y").noconvert(),
         nb::arg("weights").noconvert().none(), nb::keep_alive<0, 1>());
+  m.def(
+      "held_out_statistics",
+      [](const Quadratic& rows) -> std::unique_ptr<HeldOut> {
+        return std::make_unique<HeldOutStatistics>(rows);
+      },
+      nb::arg("rows"), nb::keep_alive<0, 1>());
   nb::class_<FoldModels>(m, "FoldModels")
       .def_prop_ro("begins", [](const FoldModels& f) { return to_array(f.begins); })
       .def_prop_ro("support", [](const FoldModels& f) { return to_array(f.support); })

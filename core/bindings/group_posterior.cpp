@@ -3,6 +3,8 @@
 #include "bindings/posterior_results.hpp"
 #include "posterior/group_chain.hpp"
 #include "posterior/group_enumerate.hpp"
+#include "posterior/group_mode.hpp"
+#include "posterior/mode_search.hpp"
 
 #include <nanobind/stl/vector.h>
 
@@ -28,9 +30,11 @@ class GroupPosterior {
   GroupPosterior(const Quadratic& design, const Lists& groups, bool shared,
                  const SpikeSlabPrior& prior, Lists parents, bool strong, double cache_bytes)
       : quadratic_(design, groups, cache_bytes), prior_(prior) {
+    require(prior.scales.empty() || prior.scales.size() == groups.size(), "one per group");
     for (const Index width : widths()) {
       scales_.push_back(shared && width > 0 ? 1 / std::sqrt(static_cast<double>(width)) : 1);
     }
+    for (std::size_t u = 0; u < prior.scales.size(); ++u) scales_[u] *= prior.scales[u];
     require(prior.slab == Slab::gaussian || prior.slab == Slab::zellner, "not for that slab");
     require(prior.log_odds.size() == groups.size() &&
                 (parents.empty() || parents.size() == groups.size()),
@@ -69,7 +73,7 @@ class GroupPosterior {
       GroupSpikeSlab model(problem_, cache);
       model.enter_all(start);
       GroupModeFound found;
-      found.log_posterior = climb(model, context);
+      found.log_posterior = GroupMode(model).climb(false, context);
       found.units = model.support().members();
       std::vector<double> own;
       for (const Index u : found.units) {
@@ -86,13 +90,28 @@ class GroupPosterior {
     });
   }
 
-  nb::list sample(const Lists& starts, const std::vector<double>& reference, std::uint64_t seed,
-                  const Schedule& schedule, int threads, const nb::object& progress) {
+  // Modes of p(S | y) at a ratio tau of the variances, if it is learned; the best first.
+  std::vector<ModeFound> search_modes(const Lists& starts, double tau, Index climbs, double depth,
+                                      Index modes, int threads) {
     for (const auto& start : starts) require_units(start);
+    return run(threads, [&](const Context& context, const GramUser& cache) {
+      GroupSpikeSlab model(problem_, cache);
+      if (learns_tau(prior_)) model.set_tau(tau);
+      ModeSearch<GroupSpikeSlab, GroupMode> search(
+          model, {climbs, depth, static_cast<std::size_t>(modes)});
+      return search.run(starts, context);
+    });
+  }
+
+  nb::list sample(const Lists& starts, const std::vector<double>& reference, std::uint64_t seed,
+                  const Schedule& schedule, int threads, const nb::object& progress,
+                  const Lists& modes) {
+    for (const auto& start : starts) require_units(start);
+    for (const auto& mode : modes) require_units(mode);
     require_reference(reference);
     require(!schedule.tempered, "not tempered");
     std::vector<Draws> chains = run(threads, [&](const Context& context, const GramUser& cache) {
-      return run_group_chains(problem_, cache, starts, reference, seed, schedule, context,
+      return run_group_chains(problem_, cache, starts, modes, reference, seed, schedule, context,
                               progress_of(progress));
     });
     nb::list out;
@@ -150,7 +169,10 @@ void bind_group_posterior(nb::module_& m) {
       .def_prop_ro("widths", [](const GroupPosterior& p) { return to_array(p.widths()); })
       .def("climb", &GroupPosterior::climb_from, nb::arg("start"), nb::arg("threads"))
       .def("sample", &GroupPosterior::sample, nb::arg("starts"), nb::arg("reference"),
-           nb::arg("seed"), nb::arg("schedule"), nb::arg("threads"), nb::arg("progress").none())
+           nb::arg("seed"), nb::arg("schedule"), nb::arg("threads"), nb::arg("progress").none(),
+           nb::arg("modes") = Lists())
+      .def("search_modes", &GroupPosterior::search_modes, nb::arg("starts"), nb::arg("tau"),
+           nb::arg("climbs"), nb::arg("depth"), nb::arg("modes"), nb::arg("threads"))
       .def("enumerate", &GroupPosterior::enumerate, nb::arg("reference"), nb::arg("draws"),
            nb::arg("seed"), nb::arg("threads"));
 }

@@ -11,6 +11,7 @@ NB_MODULE(_core, m) {
   ellzero::bind_posterior(m);
   ellzero::bind_group_posterior(m);
   ellzero::bind_logit_posterior(m);
+  ellzero::bind_student_posterior(m);
   ellzero::bind_proof(m);
   ellzero::bind_folds(m);
   ellzero::bind_groups(m);

@@ -1,6 +1,6 @@
 // The spike-and-slab posterior as Python sees it: a prior, and functions from a design to draws.
 #include "bindings/posterior_results.hpp"
-#include "posterior/marginal_mode.hpp"
+#include "posterior/mode_search.hpp"
 #include "posterior/sampler.hpp"
 
 #include <nanobind/stl/vector.h>
@@ -16,6 +16,7 @@ void require_one_per_column(const Quadratic& design, const std::vector<double>& 
 
 void require_sound(const Quadratic& design, const SpikeSlabPrior& prior) {
   require_one_per_column(design, prior.log_odds);
+  if (!prior.scales.empty()) require_one_per_column(design, prior.scales);
 }
 
 void require_columns(const Quadratic& design, const Supports& supports) {
@@ -26,9 +27,10 @@ void require_columns(const Quadratic& design, const Supports& supports) {
 
 nb::list sample(const Quadratic& design, const SpikeSlabPrior& prior, const Supports& starts,
                 const std::vector<double>& reference, std::uint64_t seed, const Schedule& schedule,
-                int threads, const nb::object& progress) {
+                int threads, const nb::object& progress, const Supports& modes) {
   require_sound(design, prior);
   require_columns(design, starts);
+  require_columns(design, modes);
   require_one_per_column(design, reference);
   PythonInterrupt interrupt;
   const Context context{threads, &interrupt};
@@ -40,7 +42,7 @@ nb::list sample(const Quadratic& design, const SpikeSlabPrior& prior, const Supp
       nb::gil_scoped_acquire gil;
       progress(done);
     };
-    return run_chains(design, cache, prior, starts, reference, seed, schedule, context,
+    return run_chains(design, cache, prior, starts, modes, reference, seed, schedule, context,
                       progress.is_none() ? DrawProgress() : DrawProgress(report));
   });
   nb::list out;
@@ -69,12 +71,6 @@ EnumeratedPosterior enumerate_all(const Quadratic& design, const SpikeSlabPrior&
   return to_shares(sums, drawn, log_evidence);
 }
 
-// Where a climb ended, and log p(S | y) there.
-struct ModeFound {
-  std::vector<Index> support;
-  double log_posterior;
-};
-
 // From every start, where single best replacement on p(S | y) ends, and its log.
 std::vector<ModeFound> climb(const Quadratic& design, const SpikeSlabPrior& prior,
                              const Supports& starts, bool swaps, int threads) {
@@ -102,6 +98,25 @@ std::vector<ModeFound> climb(const Quadratic& design, const SpikeSlabPrior& prio
   return found;
 }
 
+// Modes of p(S | y), the best first.
+std::vector<ModeFound> search(const Quadratic& design, const SpikeSlabPrior& prior,
+                              const Supports& starts, Index climbs, double depth, Index modes,
+                              int threads) {
+  require_sound(design, prior);
+  require_columns(design, starts);
+  require(prior.slab != Slab::laplace, "not for a Laplace slab");
+  PythonInterrupt interrupt;
+  const Context context{threads, &interrupt};
+  return run_released(interrupt, [&] {
+    const GramUser cache(design.cache(), context);
+    design.cache().keep_spare(design.columns());
+    SpikeSlab model(design, cache, prior);
+    ModeSearch<SpikeSlab, MarginalMode> search(model,
+                                               {climbs, depth, static_cast<std::size_t>(modes)});
+    return search.run(starts, context);
+  });
+}
+
 }  // namespace
 
 void bind_posterior(nb::module_& m) {
@@ -126,6 +141,7 @@ void bind_posterior(nb::module_& m) {
       .def_rw("theta_a", &SpikeSlabPrior::theta_a)
       .def_rw("theta_b", &SpikeSlabPrior::theta_b)
       .def_rw("log_odds", &SpikeSlabPrior::log_odds)
+      .def_rw("scales", &SpikeSlabPrior::scales)
       .def_rw("degrees", &SpikeSlabPrior::degrees)
       .def_rw("g", &SpikeSlabPrior::g)
       .def_rw("information", &SpikeSlabPrior::information)
@@ -135,7 +151,17 @@ void bind_posterior(nb::module_& m) {
       .def_rw("warmup", &Schedule::warmup)
       .def_rw("draws", &Schedule::draws)
       .def_rw("thin", &Schedule::thin)
-      .def_rw("tempered", &Schedule::tempered);
+      .def_rw("tempered", &Schedule::tempered)
+      .def_rw("stop", &Schedule::stop)
+      .def_prop_ro("stretch", &Schedule::stretch)
+      .def_prop_rw(
+          "states",
+          [](const Schedule& schedule) {
+            nb::list out;
+            for (const ChainState& state : schedule.states) out.append(to_dict(state));
+            return out;
+          },
+          [](Schedule& schedule, const nb::list& states) { schedule.states = to_states(states); });
   nb::class_<EnumeratedPosterior>(m, "EnumeratedPosterior")
       .def_ro("draws", &EnumeratedPosterior::draws)
       .def_prop_ro("masses", [](const EnumeratedPosterior& e) { return to_array(e.masses); })
@@ -145,11 +171,13 @@ void bind_posterior(nb::module_& m) {
       .def_ro("log_posterior", &ModeFound::log_posterior);
   m.def("sample_spike_slab", &sample, nb::arg("design"), nb::arg("prior"), nb::arg("starts"),
         nb::arg("reference"), nb::arg("seed"), nb::arg("schedule"), nb::arg("threads"),
-        nb::arg("progress").none());
+        nb::arg("progress").none(), nb::arg("modes") = Supports());
   m.def("enumerate_spike_slab", &enumerate_all, nb::arg("design"), nb::arg("prior"),
         nb::arg("reference"), nb::arg("draws"), nb::arg("seed"), nb::arg("threads"));
   m.def("climb_spike_slab", &climb, nb::arg("design"), nb::arg("prior"), nb::arg("starts"),
         nb::arg("swaps"), nb::arg("threads"));
+  m.def("search_modes", &search, nb::arg("design"), nb::arg("prior"), nb::arg("starts"),
+        nb::arg("climbs"), nb::arg("depth"), nb::arg("modes"), nb::arg("threads"));
 }
 
 }  // namespace ellzero

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "bindings/bindings.hpp"
+#include "bindings/chain_states.hpp"
 #include "posterior/enumerate.hpp"
 
 namespace ellzero {
@@ -20,6 +21,7 @@ inline nb::dict to_dict(Draws& draws, Index units) {
   out["inclusion"] = to_array(draws.inclusion);
   out["mean"] = to_array(draws.mean);
   out["square"] = to_array(draws.square);
+  add_state(out, draws.state, "state:");
   const std::size_t p = units;
   out["conditional"] =
       to_array(draws.conditional.data(), {p ? draws.conditional.size() / p : 0, p});

@@ -1,6 +1,7 @@
 // Quadratics as Python sees them: of rows, of pools of parts, of ready-made statistics.
 #include "bindings/bindings.hpp"
 #include "data/pooled_quadratic.hpp"
+#include "data/projected_quadratic.hpp"
 #include "data/row_quadratic.hpp"
 #include "data/statistics_quadratic.hpp"
 
@@ -79,6 +80,37 @@ QuadraticPointer pooled_quadratic(Parts& parts, const Vector<Index>& which, doub
   });
 }
 
+std::unique_ptr<ProjectedQuadratic> project(const Quadratic& base, const Vector<Index>& columns,
+                                            double cache_bytes, int threads) {
+  const std::vector<Index> chosen(columns.data(), columns.data() + columns.size());
+  for (const Index j : chosen) require(j >= 0 && j < base.columns(), "no such column");
+  PythonInterrupt interrupt;
+  const Context context{threads, &interrupt};
+  return run_released(interrupt, [&] {
+    return std::make_unique<ProjectedQuadratic>(base, chosen, cache_bytes, context);
+  });
+}
+
+// The products of a few columns with each other.
+nb::object cross_products(const Quadratic& quadratic, const Vector<Index>& which) {
+  const std::size_t count = which.size();
+  for (std::size_t a = 0; a < count; ++a) {
+    require(which(a) >= 0 && which(a) < quadratic.columns(), "no such column");
+  }
+  std::vector<double> out(count * count);
+  quadratic.cross_products(which.data(), static_cast<Index>(count), out.data());
+  return to_array(out.data(), {count, count});
+}
+
+// Rows of unequal length, filled up with zeros.
+nb::object to_matrix(const std::vector<std::vector<double>>& rows, std::size_t columns) {
+  std::vector<double> out(rows.size() * columns, 0.0);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    std::copy(rows[r].begin(), rows[r].end(), out.data() + r * columns);
+  }
+  return to_array(out.data(), {rows.size(), columns});
+}
+
 }  // namespace
 
 void bind_quadratic(nb::module_& m) {
@@ -90,6 +122,7 @@ void bind_quadratic(nb::module_& m) {
       .def_ro("yy", &Quadratic::yy)
       .def_ro("mean_y", &Quadratic::mean_y)
       .def_ro("weight", &Quadratic::weight)
+      .def("cross_products", &cross_products, nb::arg("which").noconvert())
       .def_prop_ro("columns_made", [](const Quadratic& q) { return q.cache().columns_made(); })
       .def_prop_ro("columns_held", [](const Quadratic& q) { return q.cache().columns_held(); })
       .def_prop_ro("passes", [](const Quadratic& q) { return q.cache().passes(); });
@@ -99,6 +132,19 @@ void bind_quadratic(nb::module_& m) {
   m.def("statistics_quadratic", &statistics_quadratic, nb::arg("xx").noconvert(),
         nb::arg("xy").noconvert(), nb::arg("yy"), nb::arg("mean_x").noconvert(), nb::arg("mean_y"),
         nb::arg("weight"), nb::arg("cache_bytes"), nb::keep_alive<0, 1>());
+  nb::class_<ProjectedQuadratic, Quadratic>(m, "ProjectedQuadratic")
+      .def_prop_ro("kept", [](const ProjectedQuadratic& q) { return to_array(q.taken_out().kept); })
+      .def_prop_ro("left", [](const ProjectedQuadratic& q) { return to_array(q.taken_out().left); })
+      .def_prop_ro("beta", [](const ProjectedQuadratic& q) { return to_array(q.taken_out().beta); })
+      .def_prop_ro("root",
+                   [](const ProjectedQuadratic& q) {
+                     return to_matrix(q.taken_out().m, q.taken_out().kept.size());
+                   })
+      .def_prop_ro("along", [](const ProjectedQuadratic& q) {
+        return to_matrix(q.taken_out().t, q.columns());
+      });
+  m.def("project", &project, nb::arg("base"), nb::arg("columns").noconvert(),
+        nb::arg("cache_bytes"), nb::arg("threads"), nb::keep_alive<0, 1>());
   nb::class_<Parts>(m, "Parts").def_prop_ro("passes", &Parts::passes);
   m.def("make_parts", &make_parts, nb::arg("quadratics"), nb::arg("memory_bound"),
         nb::keep_alive<0, 1>());

@@ -166,6 +166,11 @@ class LeastSquares final : public Engine {
     ridge_.assign(1, ridge);
     refresh();
   }
+  // The same with a ridge for each.
+  void set_ridges(std::vector<double> ridges) {
+    ridge_ = std::move(ridges);
+    refresh();
+  }
   // Another ridge for column j, which is not a member; there is one per column.
   void set_ridge_of(Index j, double ridge) {
     scores_.add_ridge(j, ridge - ridge_[j]);

@@ -1,10 +1,11 @@
-// A Markov chain over supports: sweeps of single flips, and swaps.
+// A Markov chain over supports: sweeps of single flips, swaps, and exchanges between modes.
 #pragma once
 
 #include <algorithm>
 #include <vector>
 
 #include "posterior/draws.hpp"
+#include "posterior/exchanges.hpp"
 #include "posterior/hyperparameters.hpp"
 
 namespace ellzero {
@@ -12,11 +13,12 @@ namespace ellzero {
 class Chain {
  public:
   Chain(const Quadratic& design, const GramUser& cache, const SpikeSlabPrior& prior,
-        const std::vector<Index>& start, const std::vector<double>& reference, std::uint64_t seed,
-        std::uint64_t stream)
+        const std::vector<Index>& start, const std::vector<std::vector<Index>>& modes,
+        const std::vector<double>& reference, std::uint64_t seed, std::uint64_t stream)
       : design_(design),
         model_(design, cache, prior),
         random_(seed, stream),
+        exchanges_(model_, modes),
         odds_(design.columns()),
         weights_(design.columns()),
         here_(reference) {
@@ -25,11 +27,26 @@ class Chain {
     }
   }
 
+  // What the chain remembers, see chain_state.hpp.
+  template <class Fields>
+  void remember(Fields& fields) {
+    fields("random", random_);
+    fields("iterations", iterations_);
+    model_.remember(fields);
+  }
+
+  // One iteration; what it finds counts with the weight, but while warming up.
+  void advance(bool warming, double weight, const Context& context) {
+    iterate(context);
+    if (!warming) record(weight);
+  }
+
   // One iteration of the Gibbs sampler.
   void iterate(const Context& context) {
     learn();
     sweep(++iterations_ % 4 == 0, context);
     swap();
+    exchange(context);
   }
 
   // The same by the jump process that follows, for a stretch of its time. What it meets on the way
@@ -42,22 +59,15 @@ class Chain {
   // Ends a draw: the state, and the average of what was recorded since the last.
   void keep(Draws& draws) {
     keep_state(model_, random_, draws);
-    const std::size_t p = odds_.size(), kept = draws.conditional.size();
-    draws.inclusion.resize(p), draws.mean.resize(p), draws.square.resize(p);
-    draws.conditional.resize(kept + p);
-    for (std::size_t i = 0; i < p; ++i) {
-      draws.conditional[kept + i] = static_cast<float>(here_.inclusion[i]);
-      draws.inclusion[i] += here_.inclusion[i];
-      draws.mean[i] += here_.mean[i];
-      draws.square[i] += here_.square[i];
-    }
-    here_.clear();
+    here_.move_to(draws);
   }
 
   void learn() {
     if (learns_tau(model_.prior())) learn_tau(model_, design_, random_);
     if (model_.is_laplace()) learn_scales(model_, design_, random_);
   }
+
+  void exchange(const Context& context) { exchanges_.iterate(random_, context); }
 
   const SpikeSlab& model() const { return model_; }
   Index flips() const { return flips_; }
@@ -142,6 +152,7 @@ class Chain {
   const Quadratic& design_;
   SpikeSlab model_;
   Random random_;
+  Exchanges<SpikeSlab> exchanges_;
   std::vector<double> odds_, weights_;
   SpikeSlab::Without without_;
   Conditionals here_;
@@ -163,16 +174,24 @@ inline void Chain::jump_for(double time, double weight, const Context& context) 
   while (time > 0) {
     context.check();
     Conditionals::all_log_odds(model_, odds_.data());
-    jump_rates(odds_.data(), e, p, weights_.data());
+    // Rates are taken in units of exp(shift), so that all are numbers and compare as they should:
+    // were two of them cut off at the same height, either column would come in as often.
+    double highest = 0;
+    for (Index i = 0; i < p; ++i) {
+      const bool inside = model_.contains(i);
+      if (model_.is_free(i)) highest = std::max(highest, inside ? -odds_[i] : odds_[i]);
+    }
+    const double shift = std::max(highest - 600, 0.0), unit = std::exp(-shift);
+    jump_rates(odds_.data(), e, shift, p, weights_.data());
     for (const Index j : model_.support().members()) {
-      weights_[j] = model_.is_free(j) ? 1 + e * (1 + std::exp(std::min(-odds_[j], 600.0))) : 0;
+      weights_[j] = model_.is_free(j) ? unit * (1 + e) + e * std::exp(-odds_[j] - shift) : 0;
     }
     for (Index i = 0; i < p; ++i) {
       if (!model_.is_free(i)) weights_[i] = 0;
     }
     double sum = 0;
     for (const double weight : weights_) sum += weight;
-    const double stay = sum > 0 ? std::min(time, random_.exponential() / sum) : time;
+    const double stay = sum > 0 ? std::min(time, unit * random_.exponential() / sum) : time;
     if (weight > 0) here_.add(model_, weight * stay / whole, odds_.data());
     time -= stay;
     if (time > 0) {

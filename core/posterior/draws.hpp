@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "posterior/chain_state.hpp"
 #include "posterior/spike_slab.hpp"
 
 namespace ellzero {
@@ -18,7 +19,18 @@ struct Draws {
   // By column, sums over draws of that probability, and of what it makes of the mean of the
   // coefficient and of the mean square of what it differs by from a reference.
   std::vector<double> inclusion, mean, square;
+  ChainState state;  // of the chain, at the last boundary that it came to
   Index count() const { return static_cast<Index>(begins.size()) - 1; }
+
+  // After the first of so many draws: room for the others.
+  void reserve(Index count) { conditional.reserve(conditional.size() * count); }
+  // The sums, with which a chain goes on.
+  template <class Fields>
+  void remember(Fields& fields) {
+    fields.sums("inclusion", inclusion);
+    fields.sums("mean", mean);
+    fields.sums("square", square);
+  }
 };
 
 // The support in increasing order with its coefficients, and the hyperparameters.
@@ -53,10 +65,12 @@ class Conditionals {
         odds_(reference.size()),
         p_(reference.size()) {}
 
-  // `odds` may hold the log-odds of all columns already.
-  void add(const SpikeSlab& model, double weight, const double* odds = nullptr) {
+  // `odds` may hold the log-odds of all columns already. Model is SpikeSlab, or another on a
+  // support with c and d.
+  template <class Model>
+  void add(const Model& model, double weight, const double* odds = nullptr) {
     const Index p = model.columns();
-    const LeastSquares& support = model.support();
+    const auto& support = model.support();
     if (!odds) {
       all_log_odds(model, odds_.data());
       odds = odds_.data();
@@ -64,11 +78,12 @@ class Conditionals {
     logistic(odds, p, p_.data());
     for (Index i = 0; i < p; ++i) inclusion[i] += weight * p_[i];
     if (model.is_laplace()) {
-      const LaplaceSlab slab(model.slab_variance(), model.s2());
       for (Index i = 0; i < p; ++i) {
         if (support.contains(i)) continue;
         double m = 0, variance = 0;
-        if (model.is_free(i)) slab.moments(support.c()[i], support.d()[i], m, variance);
+        if (model.is_free(i)) {
+          model.laplace_slab(i).moments(support.c()[i], support.d()[i], m, variance);
+        }
         add_one(i, weight, m, variance);
       }
     } else {
@@ -81,11 +96,25 @@ class Conditionals {
   }
 
   // The log-odds of inclusion of every column, given the others.
-  static void all_log_odds(const SpikeSlab& model, double* odds) {
+  template <class Model>
+  static void all_log_odds(const Model& model, double* odds) {
     model.insertion_log_odds(0, model.columns(), odds);
     model.member_log_odds(0, model.columns(), [&](Index j, double value) { odds[j] = value; });
   }
 
+  // Ends a draw: what was added since the last.
+  void move_to(Draws& draws) {
+    const std::size_t p = inclusion.size(), kept = draws.conditional.size();
+    draws.inclusion.resize(p), draws.mean.resize(p), draws.square.resize(p);
+    draws.conditional.resize(kept + p);
+    for (std::size_t i = 0; i < p; ++i) {
+      draws.conditional[kept + i] = static_cast<float>(inclusion[i]);
+      draws.inclusion[i] += inclusion[i];
+      draws.mean[i] += mean[i];
+      draws.square[i] += square[i];
+    }
+    clear();
+  }
   void clear() {
     std::fill(inclusion.begin(), inclusion.end(), 0.0);
     std::fill(mean.begin(), mean.end(), 0.0);
@@ -102,14 +131,14 @@ class Conditionals {
     square[i] += share * ((m - off) * (m - off) + variance) + (weight - share) * off * off;
   }
 
-  void add_member(const SpikeSlab& model, Index s, double weight) {
-    const LeastSquares& support = model.support();
+  template <class Model>
+  void add_member(const Model& model, Index s, double weight) {
+    const auto& support = model.support();
     const Index j = support.members()[s];
     const double inverse = support.inverse_diagonal()[s], beta = support.beta()[s];
     double m = beta / model.alpha(), variance = model.mean_s2() * inverse / model.alpha();
     if (model.is_laplace()) {
-      LaplaceSlab(model.slab_variance(), model.s2())
-          .moments(beta / inverse, 1 / inverse - support.ridge_of(j), m, variance);
+      model.laplace_slab(j).moments(beta / inverse, 1 / inverse - support.ridge_of(j), m, variance);
     }
     add_one(j, weight, m, variance);
   }

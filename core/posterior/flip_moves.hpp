@@ -62,8 +62,7 @@ class FlipMoves {
       if (model_.is_free(model_.support().members()[position]) && which-- == 0) break;
     }
     const Index leaver = model_.support().members()[position], p = model_.columns();
-    model_.support().columns_without(position, c_.data(), d_.data());
-    model_.log_odds_of(c_.data(), d_.data(), movable - 1, 0, p, odds_.data());
+    model_.log_odds_without(position, c_.data(), d_.data(), odds_.data());
     const double highest = *std::max_element(odds_.begin(), odds_.end());
     exp_shifted(odds_.data(), highest, p, accept_.data());
     const Index comer = choose(accept_, leaver);

@@ -1,11 +1,12 @@
-// A Markov chain over sets of groups: sweeps of single flips, swaps and, under heredity, products
-// together with their parents.
+// A Markov chain over sets of groups: sweeps of single flips, swaps, exchanges between modes and,
+// under heredity, products together with their parents.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "posterior/exchanges.hpp"
 #include "posterior/group_spike_slab.hpp"
 #include "posterior/sampler.hpp"
 
@@ -50,10 +51,12 @@ class GroupConditionals {
 class GroupChain {
  public:
   GroupChain(const GroupProblem& problem, const GramUser& cache, const std::vector<Index>& start,
-             const std::vector<double>& reference, std::uint64_t seed, std::uint64_t stream)
+             const std::vector<std::vector<Index>>& modes, const std::vector<double>& reference,
+             std::uint64_t seed, std::uint64_t stream)
       : problem_(problem),
         model_(problem, cache),
         random_(seed, stream),
+        exchanges_(model_, modes),
         odds_(model_.units()),
         here_(model_.units(), reference) {
     model_.enter_all(start);
@@ -64,11 +67,26 @@ class GroupChain {
 
   const GroupSpikeSlab& model() const { return model_; }
 
+  // What the chain remembers, see chain_state.hpp.
+  template <class Fields>
+  void remember(Fields& fields) {
+    fields("random", random_);
+    fields("iterations", iterations_);
+    model_.remember(fields);
+  }
+
+  // One iteration; what it finds counts with the weight, but while warming up.
+  void advance(bool warming, double weight, const Context& context) {
+    iterate(context);
+    if (!warming) record(weight);
+  }
+
   void iterate(const Context& context) {
     if (learns_tau(model_.prior())) learn_tau(model_, problem_.quadratic, random_);
     sweep(++iterations_ % 4 == 0, context);
     swap(context);
     for (Index i = 0; i < kFamilies && !products_.empty(); ++i) redraw_family(context);
+    exchanges_.iterate(random_, context);
   }
 
   // What is known of every group here counts with the weight.
@@ -199,6 +217,7 @@ class GroupChain {
   const GroupProblem& problem_;
   GroupSpikeSlab model_;
   Random random_;
+  Exchanges<GroupSpikeSlab> exchanges_;
   std::vector<double> odds_, weights_;
   std::vector<Index> products_;  // free units that have parents
   std::vector<Index> family_;
@@ -211,54 +230,16 @@ class GroupChain {
 // threads.
 inline std::vector<Draws> run_group_chains(const GroupProblem& problem, const GramUser& cache,
                                            const std::vector<std::vector<Index>>& starts,
+                                           const std::vector<std::vector<Index>>& modes,
                                            const std::vector<double>& reference, std::uint64_t seed,
                                            const Schedule& schedule, const Context& context,
                                            const DrawProgress& progress) {
-  std::vector<Draws> draws(starts.size());
-  const double share = 1 / static_cast<double>(schedule.thin);
-  parallel_ranges(static_cast<Index>(starts.size()), context, [&](Index begin, Index end, auto&&) {
-    for (Index i = begin; i < end; ++i) {
-      // The calling thread has the first range.
-      const Context own = context.single(begin == 0);
-      GroupChain chain(problem, cache, starts[i], reference, seed, static_cast<std::uint64_t>(i));
-      for (Index t = 0; t < schedule.iterations(); ++t) {
-        own.check();
-        if (begin == 0 && progress) progress(i * schedule.iterations() + t);
-        chain.iterate(own);
-        if (t < schedule.warmup) continue;
-        chain.record(share);
-        if ((t - schedule.warmup + 1) % schedule.thin == 0) chain.keep(draws[i]);
-      }
-    }
-  });
-  return draws;
-}
-
-// Where the best single flips lead from where the model stands.
-inline double climb(GroupSpikeSlab& model, const Context& context) {
-  constexpr double kRounding = 1e-9;
-  GroupBlock block;
-  double value = model.log_posterior();
-  for (;;) {
-    context.check();
-    double best = kRounding;
-    Index flipped = -1;
-    for (Index u = 0; u < model.units(); ++u) {
-      if (!model.is_free(u)) continue;
-      const double odds = model.log_odds(u, block), gain = model.contains(u) ? -odds : odds;
-      if (gain > best) {
-        best = gain;
-        flipped = u;
-      }
-    }
-    if (flipped < 0 || !model.flip(flipped)) return value;
-    const double now = model.log_posterior();
-    if (!(now > value)) {  // what rounding promised is not there
-      model.flip(flipped);
-      return value;
-    }
-    value = now;
-  }
+  return run_each<Draws>(static_cast<Index>(starts.size()), schedule, context, progress,
+                         [&](Index i, bool begins, const Context&) {
+                           return std::make_unique<GroupChain>(
+                               problem, cache, begins ? starts[i] : std::vector<Index>(), modes,
+                               reference, seed, static_cast<std::uint64_t>(i));
+                         });
 }
 
 }  // namespace ellzero

@@ -132,6 +132,17 @@ class GroupSpikeSlab : public SlabState {
     support_.set_tau(tau_);
   }
 
+  // The variances and the members.
+  template <class Fields>
+  void remember(Fields& fields) {
+    SlabState::remember(fields);
+    std::vector<Index> members = support_.members();
+    fields.indices("members", members, units());
+    if (!Fields::kReads) return;
+    if (prior_.slab == Slab::gaussian) set_tau(tau_);
+    enter_all(members);
+  }
+
   void set_silent(bool silent, bool stands_as_before = false) {
     support_.set_silent(silent, stands_as_before);
   }

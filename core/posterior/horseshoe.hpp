@@ -20,6 +20,8 @@ struct HorseshoePrior {
   bool learn_tau = true;
   double tau = 1;
   double tau_scale = 1;
+  bool regularised = false;  // horseshoe_slab.hpp
+  double slab_df = 4, slab_scale = 1;
 };
 
 // log(exp(x) E1(x)) for x > 0.

@@ -121,8 +121,21 @@ inline double tau_log_density(const SpikeSlabPrior& prior, double x, double ener
   return -energy / noise.value + slab_variance.shape * x - rate * tau;
 }
 
+// Where slabs have scales of their own it is that of the columns times these.
 inline RidgeCurve ridge_curve(const SpikeSlab& model, const Quadratic& design) {
-  return RidgeCurve(model.support(), design);
+  const LeastSquares& support = model.support();
+  if (!model.is_scaled()) return RidgeCurve(support, design);
+  const Index k = support.size();
+  std::vector<double> gram(k * k), b(k);
+  support.member_gram(gram.data());
+  for (Index r = 0; r < k; ++r) {
+    const Index j = support.members()[r];
+    b[r] = model.scale_of(j) * design.zy[j];
+    for (Index s = 0; s < k; ++s) {
+      gram[r * k + s] *= model.scale_of(j) * model.scale_of(support.members()[s]);
+    }
+  }
+  return RidgeCurve(std::move(gram), std::move(b), design.yy);
 }
 
 // Model is SpikeSlab, or another with a ridge_curve().
@@ -155,7 +168,7 @@ inline void learn_scales(SpikeSlab& model, const Quadratic& design, Random& rand
   if (slab_variance.learned) {
     const double rate = slab_variance.rate * (tied ? model.s2() : 1) / unit;
     double sum = 0;
-    for (const double value : beta) sum += std::fabs(value);
+    for (Index s = 0; s < k; ++s) sum += std::fabs(beta[s]) / model.scale_of(support.members()[s]);
     sum /= std::sqrt(unit);
     // In x = log sigma_beta^2; the Laplace density is (2 / variance)^(1/2) / 2 exp(-...).
     const auto log_density = [&](double x) {
@@ -190,9 +203,11 @@ inline void learn_scales(SpikeSlab& model, const Quadratic& design, Random& rand
       model.set_s2(random.inverse_gamma(shape, rate));
     }
   }
-  const LaplaceSlab slab(model.slab_variance(), model.s2());
   std::vector<double> precisions;
-  for (const double value : beta) precisions.push_back(slab.precision_given(value, random));
+  for (Index s = 0; s < k; ++s) {
+    const LaplaceSlab slab = model.laplace_slab(support.members()[s]);
+    precisions.push_back(slab.precision_given(beta[s], random));
+  }
   model.set_precisions(precisions);
 }
 

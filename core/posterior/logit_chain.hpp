@@ -102,6 +102,28 @@ class LogitChain : private LogitWalk {
     predict();
   }
 
+  // What the chain remembers, see chain_state.hpp.
+  template <class Fields>
+  void remember(Fields& fields) {
+    LogitWalk::remember(fields);
+    jumps_.remember(fields);
+    fields("iterations", iterations_);
+    fields("jump_every", jump_every_);
+    fields("held", held_);
+    fields("told", told_);
+  }
+
+  // One iteration; what it finds counts with the weight, but while warming up: then it is learnt
+  // from.
+  void advance(bool warming, double weight, const Context& context) {
+    iterate(context);
+    if (warming) {
+      learn();
+    } else {
+      record(weight);
+    }
+  }
+
   void iterate(const Context& context) {
     jump();
     stretch();
@@ -180,9 +202,12 @@ inline std::vector<LogitDraws> run_logit_chains(const LogitRows& rows, const Log
                                                 std::uint64_t seed, const Schedule& schedule,
                                                 const Context& context,
                                                 const DrawProgress& progress) {
-  return run_walks(static_cast<Index>(starts.size()), schedule, context, progress, [&](Index i) {
-    return LogitChain(rows, prior, starts[i], reference, seed, static_cast<std::uint64_t>(i));
-  });
+  return run_each<LogitDraws>(static_cast<Index>(starts.size()), schedule, context, progress,
+                              [&](Index i, bool begins, const Context&) {
+                                return std::make_unique<LogitChain>(
+                                    rows, prior, begins ? starts[i] : LogitStart(), reference, seed,
+                                    static_cast<std::uint64_t>(i));
+                              });
 }
 
 }  // namespace ellzero

@@ -55,6 +55,31 @@ class LogitGroupChain : private LogitWalk {
     predict();
   }
 
+  // What the chain remembers, see chain_state.hpp.
+  template <class Fields>
+  void remember(Fields& fields) {
+    LogitWalk::remember(fields);
+    std::vector<Index> in;
+    for (Index unit = 0; unit < units(); ++unit) {
+      if (unit_prior_.is_free(unit) && unit_prior_.is_in(unit)) in.push_back(unit);
+    }
+    fields.indices("units", in, units());
+    fields.indices("order", order_, units());
+    if (!Fields::kReads) return;
+    for (const Index unit : in) unit_prior_.flip(unit);
+  }
+
+  // One iteration; what it finds counts with the weight, but while warming up: then it is learnt
+  // from.
+  void advance(bool warming, double weight, const Context& context) {
+    iterate(context);
+    if (warming) {
+      learn();
+    } else {
+      record(weight);
+    }
+  }
+
   void iterate(const Context& context) {
     stretch();
     if (rows_.intercept()) shift();
@@ -334,9 +359,12 @@ inline std::vector<LogitDraws> run_logit_group_chains(
     const LogitRows& rows, const LogitPrior& prior, const LogitGroups& groups,
     const std::vector<std::vector<Index>>& starts, std::uint64_t seed, const Schedule& schedule,
     const Context& context, const DrawProgress& progress) {
-  return run_walks(static_cast<Index>(starts.size()), schedule, context, progress, [&](Index i) {
-    return LogitGroupChain(rows, prior, groups, starts[i], seed, static_cast<std::uint64_t>(i));
-  });
+  return run_each<LogitDraws>(static_cast<Index>(starts.size()), schedule, context, progress,
+                              [&](Index i, bool begins, const Context&) {
+                                return std::make_unique<LogitGroupChain>(
+                                    rows, prior, groups, begins ? starts[i] : std::vector<Index>(),
+                                    seed, static_cast<std::uint64_t>(i));
+                              });
 }
 
 }  // namespace ellzero

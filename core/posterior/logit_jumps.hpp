@@ -44,6 +44,14 @@ class LogitJumps {
     if (++learned_ % 16 == 0) set_weights();
   }
 
+  template <class Fields>
+  void remember(Fields& fields) {
+    fields("met", met_);
+    fields("learned", learned_);
+    fields("flip_weights", flip_);
+    fields("come_weights", come_);
+  }
+
   // Whether it moved; then members, beta and the intercept are others.
   bool jump(std::vector<Index>& members, std::vector<double>& beta, double& intercept,
             Random& random) {

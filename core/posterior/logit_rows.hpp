@@ -1,134 +1,44 @@
 // The rows of a logistic regression: row i was met counts[i] times, successes[i] of them with a
-// one. Z are the columns as preparation left them (centred and of unit norm, the counts being
-// weights), one row for every distinct row of X; the counts are not in Z.
+// one. The counts were the weights of the preparation, and there is one row of Z for every distinct
+// row of X; the counts are not in Z.
 #pragma once
 
-#include <algorithm>
-#include <memory>
 #include <utility>
 #include <vector>
 
-#include "data/columns.hpp"
-#include "data/quadratic.hpp"
-#include "posterior/logit_kernels.hpp"
+#include "posterior/weighted_rows.hpp"
 
 namespace ellzero {
 
-class LogitRows {
+class LogitRows : public WeightedRows {
  public:
-  // Z is kept, as tiles ready to be multiplied, if it takes no more than `room_bytes`; else it is
-  // made anew for every pass. `norms` are what columns of Z have instead of unit norm, if any are
-  // given.
   LogitRows(const Columns& columns, const Quadratic& quadratic, std::vector<double> counts,
             std::vector<double> successes, bool intercept, double room_bytes,
             std::vector<double> norms = {})
-      : columns_(columns),
-        quadratic_(quadratic),
+      : WeightedRows(columns, quadratic, static_cast<Index>(counts.size()), intercept, room_bytes,
+                     std::move(norms)),
         counts_(std::move(counts)),
-        successes_(std::move(successes)),
-        norms_(std::move(norms)),
-        intercept_(intercept) {
-    const Index tiles = row_blocks() * column_blocks();
-    if (static_cast<double>(tiles) * static_cast<double>(sizeof(Tile)) <= room_bytes) {
-      tiles_.resize(tiles);
-      for (Index t = 0; t < tiles; ++t) fill(t % row_blocks(), t / row_blocks(), tiles_[t]);
-    }
-    kappa_.resize(rows());
+        successes_(std::move(successes)) {
+    std::vector<double> kappa(rows());
     for (Index r = 0; r < rows(); ++r) {
-      kappa_[r] = successes_[r] - 0.5 * counts_[r];
-      kappa_sum_ += kappa_[r];
+      kappa[r] = successes_[r] - 0.5 * counts_[r];
+      kappa_sum_ += kappa[r];
     }
     products_.resize(this->columns());
-    const double* v = kappa_.data();
+    const double* v = kappa.data();
     double* out = products_.data();
     multiply_all(&v, 1, &out, nullptr, nullptr);
   }
-  LogitRows(const LogitRows&) = delete;
-  LogitRows& operator=(const LogitRows&) = delete;
 
-  Index rows() const { return static_cast<Index>(counts_.size()); }
-  Index columns() const { return quadratic_.columns(); }
-  const Quadratic& quadratic() const { return quadratic_; }
-  bool intercept() const { return intercept_; }
-  bool is_dead(Index j) const { return quadratic_.inverse_scale[j] == 0; }
   const std::vector<double>& counts() const { return counts_; }
   const std::vector<double>& successes() const { return successes_; }
   // kappa = successes - counts / 2, its sum, and Z'kappa
   double kappa_sum() const { return kappa_sum_; }
   const std::vector<double>& products() const { return products_; }
 
-  // Column j of Z.
-  void read(Index j, double* out) const {
-    if (tiles_.empty()) return read_rows(j, 0, rows(), out);
-    for (Index block = 0; block < row_blocks(); ++block) {
-      const Tile& tile = tiles_[j / kTileColumns * row_blocks() + block];
-      std::copy_n(tile.column(j % kTileColumns), block_rows(block), out + block * kTileRows);
-    }
-  }
-
-  // out[b] = Z'v[b] for b < width; and squares_j = sum over rows of weight z_j^2, unless null.
-  void multiply_all(const double* const* v, Index width, double* const* out, const double* weight,
-                    double* squares) const {
-    const Index padded_width = round_up(width, 4);
-    std::vector<double> packed(padded_width * kTileStride, 0.0), weights(kTileStride, 0.0);
-    std::vector<double*> target(padded_width, nullptr);
-    for (Index b = 0; b < width; ++b) std::fill_n(out[b], columns(), 0.0);
-    if (squares) std::fill_n(squares, columns(), 0.0);
-    std::unique_ptr<Tile> room;
-    if (tiles_.empty()) room = std::make_unique<Tile>();
-    for (Index block = 0; block < row_blocks(); ++block) {
-      const Index length = block_rows(block), padded = round_up(length, kLanes);
-      const auto load_rows = [&](const double* from, double* to) {
-        std::copy_n(from + block * kTileRows, length, to);
-        std::fill(to + length, to + padded, 0.0);
-      };
-      for (Index b = 0; b < width; ++b) load_rows(v[b], packed.data() + b * kTileStride);
-      if (squares) load_rows(weight, weights.data());
-      for (Index c = 0; c < column_blocks(); ++c) {
-        if (room) fill(block, c, *room);
-        const Tile& tile = room ? *room : tiles_[c * row_blocks() + block];
-        const Index first = c * kTileColumns, count = block_columns(c);
-        for (Index b = 0; b < width; ++b) target[b] = out[b] + first;
-        multiply(tile, count, packed.data(), padded_width, padded, Upcoming(), target.data());
-        if (squares) add_weighted_squares(tile, count, weights.data(), padded, squares + first);
-      }
-    }
-  }
-
  private:
-  Index row_blocks() const { return (rows() + kTileRows - 1) / kTileRows; }
-  Index column_blocks() const { return (columns() + kTileColumns - 1) / kTileColumns; }
-  Index block_rows(Index block) const { return std::min(kTileRows, rows() - block * kTileRows); }
-  Index block_columns(Index block) const {
-    return std::min(kTileColumns, columns() - block * kTileColumns);
-  }
-
-  void read_rows(Index j, Index row, Index count, double* out) const {
-    columns_.read(j, row, count, out);
-    const double mean = quadratic_.mean[j];
-    const double inverse_scale = quadratic_.inverse_scale[j] * (norms_.empty() ? 1 : norms_[j]);
-    for (Index r = 0; r < count; ++r) out[r] = (out[r] - mean) * inverse_scale;
-  }
-
-  // With zeros where the kernels read on.
-  void fill(Index row_block, Index column_block, Tile& tile) const {
-    const Index length = block_rows(row_block), count = block_columns(column_block);
-    for (Index j = 0; j < round_up(count, 3); ++j) {
-      double* column = tile.column(j);
-      const Index filled = j < count ? length : 0;
-      if (filled > 0) {
-        read_rows(column_block * kTileColumns + j, row_block * kTileRows, length, column);
-      }
-      std::fill(column + filled, column + round_up(length, kLanes), 0.0);
-    }
-  }
-
-  const Columns& columns_;
-  const Quadratic& quadratic_;
-  const std::vector<double> counts_, successes_, norms_;
-  const bool intercept_;
-  std::vector<Tile> tiles_;  // column by column of tiles; empty if there is no room
-  std::vector<double> kappa_, products_;
+  const std::vector<double> counts_, successes_;
+  std::vector<double> products_;
   double kappa_sum_ = 0;
 };
 

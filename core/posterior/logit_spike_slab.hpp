@@ -32,6 +32,7 @@
 #include "base/slice.hpp"
 #include "base/vector_math.hpp"
 #include "posterior/inclusion_prior.hpp"
+#include "posterior/logit_rows.hpp"
 #include "posterior/odds_kernels.hpp"
 #include "posterior/spike_slab.hpp"
 #include "posterior/weighted_support.hpp"
@@ -63,7 +64,9 @@ class LogitSpikeSlab {
       : prior_(prior),
         inclusion_(prior.inclusion(rows)),
         support_(rows, prior.intercept_precision, kFloor),
-        tau_(SpikeSlab::bounded_tau(1 / prior.slab_variance.value)) {}
+        tau_(SpikeSlab::bounded_tau(1 / prior.slab_variance.value)) {
+    support_.set_kappa(rows.products(), rows.kappa_sum());
+  }
 
   Index columns() const { return support_.columns(); }
   Index size() const { return support_.size(); }
@@ -95,6 +98,12 @@ class LogitSpikeSlab {
   }
   void insertion_log_odds(Index begin, Index end, double* out) const {
     log_odds_of(support_.c().data(), support_.d().data(), free_in_, begin, end, out);
+  }
+
+  // The same of all columns, without the member at a position; c and d are room to work in.
+  void log_odds_without(Index position, double* c, double* d, double* out) const {
+    support_.columns_without(position, c, d);
+    log_odds_of(c, d, free_in_ - is_free(support_.members()[position]), 0, columns(), out);
   }
 
   // Log-odds of inclusion of every member whose column is from begin to end, given the others:

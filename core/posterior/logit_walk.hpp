@@ -18,6 +18,12 @@ namespace ellzero {
 struct LogitDraws : Draws {
   std::vector<double> intercept;  // of the columns of Z
   double intercept_sum = 0;       // over draws, of its mean given the support and the weights
+
+  template <class Fields>
+  void remember(Fields& fields) {
+    Draws::remember(fields);
+    fields("intercept_sum", intercept_sum);
+  }
 };
 
 class LogitWalk {
@@ -34,6 +40,21 @@ class LogitWalk {
         moved_(rows.rows()),
         unused_(rows.rows()) {
     for (Index r = 0; r < rows.rows(); ++r) share_[r] = rows.successes()[r] / rows.counts()[r];
+  }
+
+  // What the walk remembers, see chain_state.hpp: omega is drawn anew.
+  template <class Fields>
+  void remember(Fields& fields) {
+    fields("random", random_);
+    fields.indices("members", members_, rows_.columns());
+    beta_.resize(members_.size());
+    fields("beta", beta_);
+    fields("intercept", intercept_);
+    double tau = model_.tau();
+    fields("tau", tau);
+    if (!Fields::kReads) return;
+    model_.set_tau(tau);
+    predict();
   }
 
   void draw_omega() {
@@ -131,31 +152,5 @@ class LogitWalk {
   std::vector<double> beta_;
   double intercept_ = 0;
 };
-
-// As many chains as are asked for, each made by its number; what they draw does not depend on the
-// number of threads.
-template <class Make>
-std::vector<LogitDraws> run_walks(Index count, const Schedule& schedule, const Context& context,
-                                  const DrawProgress& progress, Make&& make) {
-  std::vector<LogitDraws> draws(count);
-  parallel_ranges(count, context, [&](Index begin, Index end, auto&&) {
-    for (Index i = begin; i < end; ++i) {
-      const Context own = context.single(begin == 0);  // the calling thread has the first range
-      auto chain = make(i);
-      for (Index t = 0; t < schedule.iterations(); ++t) {
-        own.check();
-        if (begin == 0 && progress) progress(i * schedule.iterations() + t);
-        chain.iterate(own);
-        if (t < schedule.warmup) {
-          chain.learn();
-          continue;
-        }
-        chain.record(1 / static_cast<double>(schedule.thin));
-        if ((t - schedule.warmup + 1) % schedule.thin == 0) chain.keep(draws[i]);
-      }
-    }
-  });
-  return draws;
-}
 
 }  // namespace ellzero

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "posterior/draws.hpp"
@@ -31,6 +32,9 @@ class MarginalMode {
     return model_.log_posterior();
   }
 
+  // Columns that are not to come in.
+  void close(std::vector<Index> columns) { closed_ = std::move(columns); }
+
  private:
   static constexpr double kRounding = 1e-9;
 
@@ -40,6 +44,7 @@ class MarginalMode {
       Conditionals::all_log_odds(model_, odds_.data());
       const LeastSquares& support = model_.support();
       for (const Index j : support.members()) odds_[j] = -odds_[j];
+      for (const Index j : closed_) odds_[j] = SlabState::kNever;
       const auto best = std::max_element(odds_.begin(), odds_.end());
       if (best == odds_.end() || !(*best > kRounding)) return false;
       const Index j = best - odds_.begin(), position = support.position(j);
@@ -62,6 +67,7 @@ class MarginalMode {
       model_.log_odds_of(without_.c.data(), without_.d.data(), model_.prior_d_or_null(without_),
                          model_.free_members() - 1, without_.total, 0, model_.columns(),
                          odds_.data());
+      for (const Index i : closed_) odds_[i] = SlabState::kNever;
       double own = 0;
       model_.member_log_odds(j, j + 1, [&](Index, double value) { own = value; });
       for (Index i = 0; i < model_.columns(); ++i) {
@@ -82,6 +88,7 @@ class MarginalMode {
   SpikeSlab& model_;
   std::vector<double> odds_;
   SpikeSlab::Without without_;
+  std::vector<Index> closed_;
 };
 
 }  // namespace ellzero

@@ -1,5 +1,6 @@
 #include "posterior/odds_kernels.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include "base/vector_math.hpp"
@@ -72,11 +73,9 @@ void logistic(const double* x, Index count, double* out) {
 }
 
 ELLZERO_MULTIVERSION
-void jump_rates(const double* x, double e, Index count, double* out) {
-  for (Index i = 0; i < count; ++i) {
-    const double odds = fast_exp(x[i] < 600 ? x[i] : 600.0);
-    out[i] = odds + e * (1 + odds);
-  }
+void jump_rates(const double* x, double e, double shift, Index count, double* out) {
+  const double least = e * std::exp(-shift);
+  for (Index i = 0; i < count; ++i) out[i] = least + (1 + e) * fast_exp(x[i] - shift);
 }
 
 ELLZERO_MULTIVERSION

@@ -36,9 +36,9 @@ void exp_shifted(const double* x, double shift, Index count, double* out);
 // out = 1 / (1 + exp(-x))
 void logistic(const double* x, Index count, double* out);
 
-// out = (p + e) (1 + exp(x)) with p = 1 / (1 + exp(-x)): the rate at which a column of log-odds x
-// that is out comes in.
-void jump_rates(const double* x, double e, Index count, double* out);
+// out = (p + e) (1 + exp(x)) exp(-shift) with p = 1 / (1 + exp(-x)): the rate at which a column of
+// log-odds x that is out comes in, in units of exp(shift). x is at most 700 above that.
+void jump_rates(const double* x, double e, double shift, Index count, double* out);
 
 // What is known of the coefficients of columns that are out, given the others: with probability p
 // it is not zero, and then has mean m = scale c / d and variance

@@ -32,6 +32,9 @@ struct SpikeSlabPrior {
   // By unit: the log-odds of inclusion if theta is given, else zero; infinite for units that are
   // always in, or never.
   std::vector<double> log_odds;
+  // By unit, of gaussian and laplace: its slab's standard deviation over sigma_beta. Empty if that
+  // is one for all.
+  std::vector<double> scales;
   double degrees = 0;  // N: n - 1 under a flat intercept, else n
   double g = 1;
   double information = 1, diagonal = 0.5;
@@ -73,6 +76,12 @@ class SlabState {
   }
   double noise_rate() const {
     return prior_.noise.rate + (slab_tells_noise() ? prior_.slab_variance.rate * tau_ : 0);
+  }
+  template <class Fields>
+  void remember(Fields& fields) {
+    fields("tau", tau_);
+    fields("s2", s2_);
+    fields("slab_variance", slab_variance_);
   }
   static double bounded_tau(double tau) { return std::min(std::max(tau, kLeastTau), kGreatestTau); }
 

@@ -5,12 +5,13 @@
 //
 // with the precision P_S of one of four slabs:
 //
-//   gaussian  P = tau I,  tau = s2 / sigma_beta^2
-//   laplace   P = diag(tau_i),  tau_i = s2 / v_i,  v_i exponential of mean sigma_beta^2: then
-//   beta_i
-//             is Laplace of variance sigma_beta^2
+//   gaussian  P = tau diag(1 / a_i^2),  tau = s2 / sigma_beta^2
+//   laplace   P = diag(tau_i),  tau_i = s2 / v_i,  v_i exponential of mean a_i^2 sigma_beta^2: then
+//             beta_i is Laplace of variance a_i^2 sigma_beta^2
 //   zellner   P = G_SS / g
 //   boom      P = information ((1 - diagonal) G_SS + diagonal I)
+//
+// where a_i, one unless the prior says otherwise, is the scale of the column's slab.
 //
 // With A = G_SS + P_S = alpha (G_SS + ridge), which the engine holds but for alpha, and
 // H = (y'y - b'A^-1 b) / 2, coefficients integrated out,
@@ -43,6 +44,10 @@ class SpikeSlab : public SlabState {
   SpikeSlab(const Quadratic& design, const GramUser& cache, const SpikeSlabPrior& prior)
       : SlabState(prior, design.yy),
         support_(design, cache, first_ridge(design, prior), LeastSquares::Fetch::bulk) {
+    for (const double scale : prior.scales) {
+      precisions_.push_back(1 / (scale * scale));
+      log_scales_.push_back(2 * std::log(scale));
+    }
     if (prior.slab == Slab::boom) {
       const double ridge = prior.diagonal / (1 - prior.diagonal);
       prior_support_ = std::make_unique<LeastSquares>(design, cache, std::vector<double>{ridge});
@@ -82,7 +87,14 @@ class SpikeSlab : public SlabState {
   bool enter(Index j) { return insert(j, nullptr); }
   void leave(Index j) { remove(support_.position(j)); }
   double energy() const { return support_.energy(); }
-  double log_determinant() const { return support_.log_determinant(); }
+  // log det A of columns times the scales of their slabs, which makes P = tau I of the Gaussian.
+  double log_determinant() const {
+    double sum = support_.log_determinant();
+    if (!log_scales_.empty()) {
+      for (const Index j : support_.members()) sum += log_scales_[j];
+    }
+    return sum;
+  }
   bool is_forced(Index j) const { return choice_[j] == Choice::in; }
   bool is_free(Index j) const { return choice_[j] == Choice::free; }
   // Columns that may go either way; how many of them are in.
@@ -97,7 +109,7 @@ class SpikeSlab : public SlabState {
   // Not for laplace.
   double log_posterior() const {
     const double k = static_cast<double>(size());
-    double value = -0.5 * support_.log_determinant();
+    double value = -0.5 * log_determinant();
     if (prior_.slab == Slab::gaussian) value += 0.5 * k * std::log(tau_);
     if (prior_.slab == Slab::zellner) {
       value = -0.5 * k * std::log1p(prior_.g);
@@ -128,22 +140,23 @@ class SpikeSlab : public SlabState {
   void log_odds_of(const double* c, const double* d, const double* prior_d, Index others,
                    double total, Index begin, Index end, double* out) const {
     if (is_laplace()) {
-      const LaplaceSlab slab(slab_variance_, s2_);
       const double before = prior_log_odds(others);
       for (Index i = begin; i < end; ++i) {
         const bool open = d[i] > kNever && is_free(i);
-        out[i - begin] = open ? before + offsets_[i] + slab.log_ratio(c[i], d[i]) : kNever;
+        out[i - begin] =
+            open ? before + offsets_[i] + laplace_slab(i).log_ratio(c[i], d[i]) : kNever;
       }
       return;
     }
     const OddsRule rule = rule_at(others, total);
-    if (prior_d) {
+    const double* by_column = prior_d ? prior_d : is_scaled() ? precisions_.data() : nullptr;
+    if (by_column) {
       numerator_.resize(end - begin);
-      const double factor = prior_scale() / alpha_;
-      for (Index i = begin; i < end; ++i) numerator_[i - begin] = factor * prior_d[i];
+      const double factor = prior_d ? prior_scale() / alpha_ : tau_;
+      for (Index i = begin; i < end; ++i) numerator_[i - begin] = factor * by_column[i];
     }
     ellzero::log_odds(rule, c + begin, d + begin, plain_ ? nullptr : offsets_.data() + begin,
-                      prior_d ? numerator_.data() : nullptr, end - begin, out);
+                      by_column ? numerator_.data() : nullptr, end - begin, out);
   }
   void insertion_log_odds(Index begin, Index end, double* out) const {
     log_odds_of(support_.c().data(), support_.d().data(),
@@ -157,7 +170,6 @@ class SpikeSlab : public SlabState {
   void member_log_odds(Index begin, Index end, Use&& use) const {
     const std::vector<Index>& members = support_.members();
     const OddsRule rule = rule_at(std::max<Index>(free_in_ - 1, 0), total());
-    const LaplaceSlab laplace(slab_variance_, s2_);
     const double factor = prior_support_ ? prior_scale() / alpha_ : rule.numerator;
     for (Index s = 0; s < size(); ++s) {
       const Index j = members[s];
@@ -169,12 +181,15 @@ class SpikeSlab : public SlabState {
       const double inverse = support_.inverse_diagonal()[s], beta = support_.beta()[s];
       double value = rule.prior + offsets_[j];
       if (is_laplace()) {
-        use(j, value + laplace.log_ratio(beta / inverse, 1 / inverse - support_.ridge_of(j)));
+        const double d = 1 / inverse - support_.ridge_of(j);
+        use(j, value + laplace_slab(j).log_ratio(beta / inverse, d));
         continue;
       }
       const double gain = rule.half_gain * beta * beta / inverse;
       value += rule.rate * (rule.integrated ? fast_log(1 + gain / rule.total) : gain);
-      const double left = prior_support_ ? factor / prior_support_->inverse_diagonal()[s] : factor;
+      double left = factor;
+      if (prior_support_) left /= prior_support_->inverse_diagonal()[s];
+      if (is_scaled()) left *= precisions_[j];
       if (rule.compares) value += 0.5 * fast_log(left * inverse);
       use(j, value);
     }
@@ -208,7 +223,7 @@ class SpikeSlab : public SlabState {
   bool insert(Index j, Random* random) {
     if (is_laplace()) {
       const double d = std::max(support_.d()[j], 0.0);
-      support_.set_ridge_of(j, new_ridge(support_.c()[j], d, random));
+      support_.set_ridge_of(j, new_ridge(j, support_.c()[j], d, random));
     }
     if (!support_.insert(j, floor_)) {
       if (is_laplace()) support_.set_ridge_of(j, 0);
@@ -216,6 +231,16 @@ class SpikeSlab : public SlabState {
     }
     if (prior_support_ && !prior_support_->insert(j, floor_)) {
       support_.remove(support_.size() - 1);
+      return false;
+    }
+    free_in_ += is_free(j);
+    return true;
+  }
+  // The same under a Laplace slab, with the ridge that a member had.
+  bool put_back(Index j, double ridge) {
+    support_.set_ridge_of(j, ridge);
+    if (!support_.insert(j, floor_)) {
+      support_.set_ridge_of(j, 0);
       return false;
     }
     free_in_ += is_free(j);
@@ -232,17 +257,44 @@ class SpikeSlab : public SlabState {
   // Of the Gaussian slab: with it goes the variance that is learned, if one is given.
   void set_tau(double tau) {
     take_tau(tau);
-    support_.set_ridge(tau_);
+    if (is_scaled()) {
+      std::vector<double> ridges = precisions_;
+      for (double& ridge : ridges) ridge *= tau_;
+      support_.set_ridges(std::move(ridges));
+    } else {
+      support_.set_ridge(tau_);
+    }
     recount();
   }
   void set_s2(double s2) { s2_ = s2; }
   void set_slab_variance(double slab_variance) { slab_variance_ = slab_variance; }
+  // Whether the columns' slabs have scales of their own, and that of one.
+  bool is_scaled() const { return !precisions_.empty(); }
+  double scale_of(Index j) const { return is_scaled() ? prior_.scales[j] : 1; }
+  LaplaceSlab laplace_slab(Index j) const {
+    return LaplaceSlab(is_scaled() ? slab_variance_ / precisions_[j] : slab_variance_, s2_);
+  }
   // One over the variance of every member's slab (laplace), in their order.
   void set_precisions(const std::vector<double>& precisions) {
     std::vector<double> ridges;
     for (const double precision : precisions) ridges.push_back(bounded_tau(s2_ * precision));
     support_.set_member_ridges(ridges);
     recount();
+  }
+
+  // The variances and the members, whose scales a Laplace slab remembers too.
+  template <class Fields>
+  void remember(Fields& fields) {
+    SlabState::remember(fields);
+    std::vector<Index> members = support_.members();
+    std::vector<double> ridges;
+    for (const Index j : members) {
+      if (is_laplace()) ridges.push_back(support_.ridge_of(j));
+    }
+    fields.indices("members", members, columns());
+    if (Fields::kReads) ridges.resize(is_laplace() ? members.size() : 0);
+    if (is_laplace()) fields("ridges", ridges);
+    if (Fields::kReads) stand_at(members, ridges);
   }
 
   double draw_s2(Random& random) const { return draw_s2_at(total(), random); }
@@ -270,7 +322,10 @@ class SpikeSlab : public SlabState {
       const double alpha = 1 + prior.information * (1 - prior.diagonal);
       return {prior.information * prior.diagonal / alpha};
     }
-    return {bounded_tau(prior.noise.value / prior.slab_variance.value)};
+    const double tau = bounded_tau(prior.noise.value / prior.slab_variance.value);
+    std::vector<double> ridges;
+    for (const double scale : prior.scales) ridges.push_back(tau / (scale * scale));
+    return ridges.empty() ? std::vector<double>{tau} : ridges;
   }
 
   double prior_scale() const { return prior_.information * (1 - prior_.diagonal); }
@@ -291,10 +346,20 @@ class SpikeSlab : public SlabState {
     return rule;
   }
 
-  double new_ridge(double c, double d, Random* random) const {
-    const LaplaceSlab slab(slab_variance_, s2_);
-    const double precision = random ? slab.draw_precision(c, d, *random) : 1 / slab_variance_;
+  double new_ridge(Index j, double c, double d, Random* random) const {
+    const double precision = random ? laplace_slab(j).draw_precision(c, d, *random)
+                                    : (is_scaled() ? precisions_[j] : 1) / slab_variance_;
     return bounded_tau(s2_ * precision);
+  }
+
+  // Everything is computed anew, in the order of the members.
+  void stand_at(const std::vector<Index>& members, const std::vector<double>& ridges) {
+    while (size() > 0) remove(size() - 1);
+    if (prior_.slab == Slab::gaussian) set_tau(tau_);
+    for (std::size_t s = 0; s < ridges.size(); ++s) support_.set_ridge_of(members[s], ridges[s]);
+    support_.start_at(members);
+    if (prior_support_) prior_support_->start_at(members);
+    recount();
   }
 
   // Computing anew may drop a member that depends on the others at another ridge.
@@ -308,8 +373,9 @@ class SpikeSlab : public SlabState {
   double floor_ = 0;
   enum class Choice : char { free, in, out };
   std::vector<Choice> choice_;
-  std::vector<double> offsets_;    // log-odds of the free columns, if theta is given
-  bool plain_ = true;              // whether all offsets are zero
+  std::vector<double> precisions_, log_scales_;  // 1 / a_i^2 and log a_i^2; empty if all are one
+  std::vector<double> offsets_;                  // log-odds of the free columns, if theta is given
+  bool plain_ = true;                            // whether all offsets are zero
   std::vector<double> log_prior_;  // by the number of free members, if theta is learned
   Index free_ = 0;
   Index free_in_ = 0;

@@ -51,6 +51,19 @@ class Strips {
   std::vector<double> values_;
 };
 
+// Makes a square matrix symmetric by what is on and below its diagonal of squares.
+inline void copy_lower_to_upper(Strips& matrix) {
+  for (Index i = 0; i < matrix.count(); ++i) {
+    for (Index j = 0; j < i; ++j) {
+      const double* from = matrix.strip(i, j * kStrip);
+      double* to = matrix.strip(j, i * kStrip);
+      for (Index r = 0; r < kStrip; ++r) {
+        for (Index k = 0; k < kStrip; ++k) to[r * kStrip + k] = from[k * kStrip + r];
+      }
+    }
+  }
+}
+
 // The factor L of a symmetric positive definite matrix, A = L L'.
 class Cholesky {
  public:
@@ -111,6 +124,31 @@ class Cholesky {
       }
       subtract_transposed_times(factor_.strip(j), v + column, column, v);
     }
+  }
+
+  // Fills `out` with A^-1 = L^-T L^-1, both of its triangles; `root` is given L^-T.
+  void invert(Strips& root, Strips& out) const {
+    const Index count = factor_.count();
+    for (Index i = 0; i < count; ++i) {
+      std::fill(root.strip(i), root.strip(i, factor_.columns()), 0.0);
+      for (Index r = 0; r < kStrip; ++r) root.at(i * kStrip + r, i * kStrip + r) = 1;
+      for (Index j = i; j < count; ++j) {
+        const Index column = j * kStrip;
+        subtract_products(root.strip(i, i * kStrip), factor_.strip(j, i * kStrip),
+                          column - i * kStrip, root.strip(i, column));
+        solve_square(factor_.strip(j, column), inverse_.data() + column, root.strip(i, column));
+      }
+    }
+    for (Index i = 0; i < count; ++i) {
+      for (Index j = 0; j <= i; ++j) {
+        double* square = out.strip(i, j * kStrip);
+        std::fill(square, square + kStrip * kStrip, 0.0);
+        subtract_products(root.strip(i, i * kStrip), root.strip(j, i * kStrip),
+                          factor_.columns() - i * kStrip, square);
+        for (Index k = 0; k < kStrip * kStrip; ++k) square[k] = -square[k];
+      }
+    }
+    copy_lower_to_upper(out);
   }
 
   // log |A|

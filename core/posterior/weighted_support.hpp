@@ -5,12 +5,14 @@
 //   G = Z'diag(omega) Z - g g' / (W + pi),   b = Z'kappa - g k0 / (W + pi)
 //
 // and, for A = G_SS + tau I, the quadratic form b_S'A^-1 b_S, log det A, and c and d of every
-// column as in engine/scores.hpp. Without an intercept g counts as zero. Z'kappa never changes, and
-// nothing is centred anew: an intercept that is integrated out is a column that is always in.
+// column as in engine/scores.hpp. Without an intercept g counts as zero. Nothing is centred anew:
+// an intercept that is integrated out is a column that is always in. kappa is given once and for
+// all (two classes), or with every change of the weights (kappa = omega y).
 //
-// New weights cost a pass over Z that makes g, the diagonal of G and the Gram columns of the
-// members, and of columns that were needed often of late. Other Gram columns are made when they are
-// needed, four to a pass since that costs the same as one, and last until the weights change.
+// New weights cost a pass over Z that makes g, the diagonal of G, Z'kappa if that changes, and the
+// Gram columns of the members, and of columns that were needed often of late. Other Gram columns
+// are made when they are needed, four to a pass since that costs the same as one, and last until
+// the weights change.
 #pragma once
 
 #include <algorithm>
@@ -19,14 +21,14 @@
 
 #include "engine/scores.hpp"
 #include "engine/swaps.hpp"
-#include "posterior/logit_rows.hpp"
+#include "posterior/weighted_rows.hpp"
 
 namespace ellzero {
 
 class WeightedSupport {
  public:
   // `least_pivot`: columns with a pivot below depend on the members.
-  WeightedSupport(const LogitRows& rows, double intercept_precision, double least_pivot)
+  WeightedSupport(const WeightedRows& rows, double intercept_precision, double least_pivot)
       : rows_(rows),
         intercept_precision_(intercept_precision),
         least_pivot_(least_pivot),
@@ -34,6 +36,7 @@ class WeightedSupport {
         g_(rows.columns(), 0.0),
         diagonal_(rows.columns(), 0.0),
         b_(rows.columns(), 0.0),
+        products_(rows.columns(), 0.0),
         slot_(rows.columns(), -1),
         demand_(rows.columns(), 0.0) {}
 
@@ -52,6 +55,8 @@ class WeightedSupport {
   double explained() const { return factor_.explained(); }
   double log_determinant() const { return factor_.log_determinant(); }
   double ridge() const { return ridge_; }
+  double ridge_of(Index) const { return ridge_; }
+  double kappa_sum() const { return kappa_sum_; }
   bool has_intercept() const { return rows_.intercept(); }
   // M'v: of covariance A^-1 if v is of covariance I.
   std::vector<double> transposed_times(const std::vector<double>& v) const {
@@ -77,16 +82,24 @@ class WeightedSupport {
   std::vector<double> inverse() const { return factor_.inverse(); }
   // Of the intercept, given coefficients of the members: its mean, and its precision.
   double intercept_given(const std::vector<double>& beta) const {
-    double left = rows_.kappa_sum();
+    double left = kappa_sum_;
     for (Index s = 0; s < size(); ++s) left -= g_[members_[s]] * beta[s];
     return left / total_precision_;
   }
   double total_precision() const { return total_precision_; }
 
-  // Starts anew: other weights, other members, another ridge. Of the members those that depend on
-  // others before them are dropped.
-  void reset(const std::vector<double>& weights, std::vector<Index> members, double ridge) {
+  // Z'kappa and the sum of kappa, where no reset() brings others.
+  void set_kappa(const std::vector<double>& products, double sum) {
+    products_ = products;
+    kappa_sum_ = sum;
+  }
+
+  // Starts anew: other weights, other members, another ridge, and another kappa if one is given. Of
+  // the members those that depend on others before them are dropped.
+  void reset(const std::vector<double>& weights, std::vector<Index> members, double ridge,
+             const std::vector<double>* kappa = nullptr) {
     weights_ = &weights;
+    kappa_ = kappa;
     for (const Index j : held_) slot_[j] = -1;
     held_.clear();
     wanted_ = members;
@@ -212,6 +225,11 @@ class WeightedSupport {
     std::vector<const double*> v;
     std::vector<double*> out;
     if (anew) v.push_back(weights.data()), out.push_back(g_.data());
+    if (anew && kappa_) {
+      v.push_back(kappa_->data()), out.push_back(products_.data());
+      kappa_sum_ = 0;
+      for (const double value : *kappa_) kappa_sum_ += value;
+    }
     weighted_.resize(static_cast<std::size_t>(count * n));
     while (static_cast<Index>(pool_.size()) < static_cast<Index>(held_.size()) + count) {
       pool_.emplace_back(columns());
@@ -241,12 +259,12 @@ class WeightedSupport {
     total_precision_ = sum + intercept_precision_;
     if (!rows_.intercept()) {
       std::fill(g_.begin(), g_.end(), 0.0);
-      b_ = rows_.products();
+      b_ = products_;
       return;
     }
     for (Index i = 0; i < columns(); ++i) {
       diagonal_[i] -= g_[i] * g_[i] / total_precision_;
-      b_[i] = rows_.products()[i] - g_[i] * rows_.kappa_sum() / total_precision_;
+      b_[i] = products_[i] - g_[i] * kappa_sum_ / total_precision_;
     }
   }
 
@@ -267,16 +285,18 @@ class WeightedSupport {
     scores_.compute(gram_, factor_, b_, [&](Index i) { return whole(i); });
   }
 
-  const LogitRows& rows_;
+  const WeightedRows& rows_;
   const double intercept_precision_, least_pivot_;
   const std::vector<double>* weights_ = nullptr;
+  const std::vector<double>* kappa_ = nullptr;
+  double kappa_sum_ = 0;
   double ridge_ = 1;
   double total_precision_ = 1;
   Factor factor_;
   Scores scores_;
   std::vector<Index> members_;
   std::vector<const double*> gram_;  // Gram columns of the members
-  std::vector<double> g_, diagonal_, b_;
+  std::vector<double> g_, diagonal_, b_, products_;
   std::vector<std::vector<double>> pool_;  // Gram columns at these weights
   std::vector<Index> slot_;                // where in the pool a column is; -1 if nowhere
   std::vector<Index> held_;                // columns that are in the pool

@@ -13,6 +13,49 @@ namespace ellzero {
 
 class HeldOut {
  public:
+  virtual ~HeldOut() = default;
+
+  virtual double weight() const = 0;
+
+  // How a model does, in squared units of y. With r = y - f what it leaves of the rows and f what
+  // it predicts, both as deviations from the mean of the rows that it was fitted on: the mean
+  // squared error of s f, for any factor s, is error - 2 (s - 1) along + (s - 1)^2 square.
+  struct Verdict {
+    double error = 0;   // mean of r^2
+    double along = 0;   // mean of r f
+    double square = 0;  // mean of f^2
+  };
+
+  // Of each model.
+  virtual std::vector<Verdict> judge(const Quadratic& fitted_on,
+                                     const std::vector<Solution>& models,
+                                     const Context& context) const = 0;
+
+  // What a model leaves of each row, in units of y; nothing where there are no rows.
+  virtual std::vector<double> residuals(const Quadratic& fitted_on,
+                                        const Solution& model) const = 0;
+
+ protected:
+  // The columns that any of the models has, and the place of each among them; -1 for the others.
+  struct Used {
+    std::vector<Index> columns, place;
+  };
+  static Used used_by(const std::vector<Solution>& models, Index columns) {
+    Used used{{}, std::vector<Index>(columns, -1)};
+    for (const Solution& model : models) {
+      for (const Index j : model.support) {
+        if (used.place[j] >= 0) continue;
+        used.place[j] = static_cast<Index>(used.columns.size());
+        used.columns.push_back(j);
+      }
+    }
+    return used;
+  }
+};
+
+// Rows that are at hand.
+class HeldOutRows final : public HeldOut {
+ public:
   // One of the rows, as the user gave it: a row of some columns, its response and its weight.
   struct Row {
     const Columns* columns;
@@ -22,7 +65,7 @@ class HeldOut {
   };
 
   // The columns are kept by the caller for as long as this lives.
-  explicit HeldOut(const std::vector<Row>& rows) {
+  explicit HeldOutRows(const std::vector<Row>& rows) {
     for (const Row& row : rows) {
       const bool full = !pieces_.empty() && pieces_.back().places.size() == kTileRows;
       if (pieces_.empty() || full || pieces_.back().columns != row.columns) {
@@ -37,10 +80,9 @@ class HeldOut {
     }
   }
 
-  double weight() const { return weight_; }
+  double weight() const override { return weight_; }
 
-  // What a model leaves of each row, in units of y.
-  std::vector<double> residuals(const Quadratic& fitted_on, const Solution& model) const {
+  std::vector<double> residuals(const Quadratic& fitted_on, const Solution& model) const override {
     std::vector<double> out;
     double x[kTileRows];
     for (const Piece& piece : pieces_) {
@@ -58,26 +100,10 @@ class HeldOut {
     return out;
   }
 
-  // How a model does, in squared units of y. With r = y - f what it leaves of the rows and f what
-  // it predicts, both as deviations from the mean of the rows that it was fitted on: the mean
-  // squared error of s f, for any factor s, is error - 2 (s - 1) along + (s - 1)^2 square.
-  struct Verdict {
-    double error = 0;   // mean of r^2
-    double along = 0;   // mean of r f
-    double square = 0;  // mean of f^2
-  };
-
-  // Of each model. Deviations are predicted: a large mean costs no digits.
+  // Deviations are predicted: a large mean costs no digits.
   std::vector<Verdict> judge(const Quadratic& fitted_on, const std::vector<Solution>& models,
-                             const Context& context) const {
-    std::vector<Index> used, place(fitted_on.columns(), -1);
-    for (const Solution& model : models) {
-      for (const Index j : model.support) {
-        if (place[j] >= 0) continue;
-        place[j] = static_cast<Index>(used.size());
-        used.push_back(j);
-      }
-    }
+                             const Context& context) const override {
+    const auto [used, place] = used_by(models, fitted_on.columns());
     std::vector<Verdict> out(models.size());
     std::vector<double> x(used.size() * longest_);
     double response[kTileRows], residual[kTileRows];

@@ -3,7 +3,13 @@
 import numpy as np
 from scipy import special
 
-__all__ = ["bayesian_lasso", "bridge_log_prior", "grid_moments", "horseshoe_log_prior"]
+__all__ = [
+    "bayesian_lasso",
+    "bridge_log_prior",
+    "grid_moments",
+    "horseshoe_log_prior",
+    "regularised_log_prior",
+]
 
 
 def bridge_log_prior(alpha, nu=None, nu_prior=(2.0, 2.0)):
@@ -36,6 +42,24 @@ def horseshoe_log_prior(tau):
         with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
             scaled = np.where(x < 600, x + np.log(special.exp1(x)), -np.log(x + 1 - 1 / (x + 3)))
         return (scaled - np.log(tau) - 0.5 * np.log(2 * np.pi**3)).sum(axis=-1)
+
+    return log_density
+
+
+def regularised_log_prior(tau, slab_df, slab_scale):
+    """Log density of one coefficient, with lambda and c summed over grids of their logarithms."""
+    log_lambda, log_c = np.linspace(-25, 25, 401), np.linspace(-4, 5, 91) + np.log(slab_scale)
+    half_cauchy = log_lambda - np.log1p(np.exp(2 * log_lambda))
+    half = slab_df / 2
+    inverse_gamma = -slab_df * log_c - half * slab_scale**2 * np.exp(-2 * log_c)
+    precision = np.exp(-2 * log_lambda[:, None]) / tau**2 + np.exp(-2 * log_c)
+    weight = half_cauchy[:, None] + inverse_gamma + 0.5 * np.log(precision)
+    weight -= special.logsumexp(half_cauchy[:, None] + inverse_gamma)
+
+    def log_density(beta):
+        at = np.linspace(-30, np.log(np.abs(beta).max() + 1e-12), 300)  # log |beta|
+        table = [special.logsumexp(weight - 0.5 * precision * np.exp(2 * x)) for x in at]
+        return np.interp(np.log(np.abs(beta[..., 0]) + 1e-13), at, table) - 0.5 * np.log(2 * np.pi)
 
     return log_density
 
