@@ -58,6 +58,7 @@ class Quadratic:
     def columns_held(self) -> int: ...
     @property
     def passes(self) -> int: ...
+    def cross_products(self, which: _Integers) -> _Floats: ...
 
 def row_quadratic(
     columns: Columns,
@@ -77,6 +78,22 @@ def statistics_quadratic(
     cache_bytes: float,
 ) -> Quadratic: ...
 
+class ProjectedQuadratic(Quadratic):
+    @property
+    def kept(self) -> _Integers: ...
+    @property
+    def left(self) -> _Floats: ...
+    @property
+    def beta(self) -> _Floats: ...
+    @property
+    def root(self) -> _Floats: ...
+    @property
+    def along(self) -> _Floats: ...
+
+def project(
+    base: Quadratic, columns: _Integers, cache_bytes: float, threads: int
+) -> ProjectedQuadratic: ...
+
 class Parts:
     @property
     def passes(self) -> int: ...
@@ -88,6 +105,9 @@ class HeldOut:
     @property
     def weight(self) -> float: ...
     def error(self, design: Quadratic, support: _Integers, beta: _Floats) -> float: ...
+    def verdict(
+        self, design: Quadratic, support: _Integers, beta: _Floats
+    ) -> tuple[float, float, float]: ...
     def residuals(self, design: Quadratic, support: _Integers, beta: _Floats) -> _Floats: ...
 
 def held_out(
@@ -97,6 +117,7 @@ def held_out(
     y: _Floats,
     weights: _Floats | None,
 ) -> HeldOut: ...
+def held_out_statistics(rows: Quadratic) -> HeldOut: ...
 
 class FoldModels:
     @property
@@ -466,6 +487,7 @@ class SpikeSlabPrior:
     theta_a: float
     theta_b: float
     log_odds: list[float]
+    scales: list[float]
     degrees: float
     g: float
     information: float
@@ -476,6 +498,10 @@ class Schedule:
     draws: int
     thin: int
     tempered: bool
+    stop: int
+    states: list[dict[str, NDArray[Any]]]
+    @property
+    def stretch(self) -> int: ...
 
 class EnumeratedPosterior:
     @property
@@ -500,6 +526,7 @@ def sample_spike_slab(
     schedule: Schedule,
     threads: int,
     progress: Callable[[int], None] | None,
+    modes: list[list[int]] = ...,
 ) -> list[dict[str, Any]]: ...
 def enumerate_spike_slab(
     design: Quadratic,
@@ -514,6 +541,15 @@ def climb_spike_slab(
     prior: SpikeSlabPrior,
     starts: list[list[int]],
     swaps: bool,
+    threads: int,
+) -> list[ModeFound]: ...
+def search_modes(
+    design: Quadratic,
+    prior: SpikeSlabPrior,
+    starts: list[list[int]],
+    climbs: int,
+    depth: float,
+    modes: int,
     threads: int,
 ) -> list[ModeFound]: ...
 
@@ -541,6 +577,15 @@ class GroupPosterior:
     @property
     def widths(self) -> _Integers: ...
     def climb(self, start: list[int], threads: int) -> GroupModeFound: ...
+    def search_modes(
+        self,
+        starts: list[list[int]],
+        tau: float,
+        climbs: int,
+        depth: float,
+        modes: int,
+        threads: int,
+    ) -> list[ModeFound]: ...
     def sample(
         self,
         starts: list[list[int]],
@@ -549,6 +594,7 @@ class GroupPosterior:
         schedule: Schedule,
         threads: int,
         progress: Callable[[int], None] | None,
+        modes: list[list[int]] = ...,
     ) -> list[dict[str, Any]]: ...
     def enumerate(
         self, reference: list[float], draws: int, seed: int, threads: int
@@ -621,6 +667,39 @@ def enumerate_logit_spike_slab(
     tolerance: float,
     threads: int,
 ) -> EnumeratedLogit: ...
+
+class StudentRows: ...
+
+def make_student_rows(
+    columns: Columns,
+    design: Quadratic,
+    counts: _Floats,
+    y: _Floats,
+    intercept: bool,
+    room_bytes: float,
+    norms: list[float] = ...,
+) -> StudentRows: ...
+
+class DegreesPrior:
+    learned: bool
+    value: float
+    shape: float
+    rate: float
+    least: float
+
+def sample_student_spike_slab(
+    rows: StudentRows,
+    prior: SpikeSlabPrior,
+    degrees: DegreesPrior,
+    unit: float,
+    starts: list[LogitStart],
+    reference: list[float],
+    seed: int,
+    schedule: Schedule,
+    threads: int,
+    progress: Callable[[int], None] | None,
+    modes: list[list[int]] = ...,
+) -> list[dict[str, Any]]: ...
 def draw_polya_gamma(n: int, z: float, count: int, seed: int) -> _Floats: ...
 
 class Segmented:
@@ -694,6 +773,9 @@ class HorseshoePrior:
     learn_tau: bool
     tau: float
     tau_scale: float
+    regularised: bool
+    slab_df: float
+    slab_scale: float
 
 class ScaleMixturePrior:
     is_horseshoe: bool
@@ -716,6 +798,9 @@ def sample_scale_mixture(
     tau: float = 1.0,
     by_rows: bool | None = None,
     progress: Callable[[int], None] | None = None,
+    slab: float = 1.0,
+    stop: int = -1,
+    states: list[dict[str, NDArray[Any]]] = ...,
 ) -> list[dict[str, Any]]: ...
 def draw_gaussian(
     design: Quadratic,
@@ -729,6 +814,13 @@ def draw_gaussian(
 def draw_tilted_stable(index: float, log_tilt: float, count: int, seed: int) -> _Floats: ...
 def draw_horseshoe_precision(x: float, count: int, seed: int) -> _Floats: ...
 def log_scaled_e1(x: float) -> float: ...
+def draw_regularised_precision(x: float, e: float, count: int, seed: int) -> _Floats: ...
+def visit_scales(
+    design: Quadratic, h: _Floats, then: _Floats
+) -> tuple[NDArray[np.int64], _Floats, _Floats, _Floats]: ...
+def draw_horseshoe_scale(
+    a: float, c: float, s2: float, unit: float, ridge: float, count: int, seed: int
+) -> _Floats: ...
 
 class NodeEnd(Enum):
     OPEN = 0

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero import _core
+from ellzero.sources._statistics import SufficientStatistics
 
 __all__ = [
     "CACHE_BYTES",
@@ -58,7 +59,7 @@ def copy_rows(X: NDArray[np.floating], rows: NDArray[np.int64]) -> _core.Columns
 
 def make_design(
     X: Any,
-    y: NDArray[np.float64],
+    y: NDArray[np.float64] | None,
     sample_weight: NDArray[np.float64] | None,
     fit_intercept: bool,
     threads: int,
@@ -66,8 +67,12 @@ def make_design(
 ) -> _core.Quadratic:
     """Prepare checked data, dense or CSC, float64 or float32, without copying it where it can be.
 
-    All that is fitted on the design shares one cache of Gram columns, of ``cache_bytes``.
+    Statistics of rows are as good as rows; then there is no y. All that is fitted on the design
+    shares one cache of Gram columns, of ``cache_bytes``.
     """
+    if isinstance(X, SufficientStatistics):
+        return X._design(fit_intercept, cache_bytes)
+    assert y is not None
     columns = make_columns(X)
     return make_design_on(columns, y, sample_weight, fit_intercept, threads, cache_bytes)
 

@@ -37,6 +37,9 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from ellzero.sources._statistics import refuse_statistics
+from ellzero.sources._streams import take_statistics
+
 __all__ = [
     "UNUSED",
     "Interval",
@@ -83,6 +86,7 @@ _OF_NO_ARGUMENT = (
 
 def validate_table(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
     """Check as scikit-learn's ``validate_data`` does, but name X where it is at fault."""
+    refuse_statistics(type(estimator).__name__, X)
     if isinstance(X, (list, tuple)):
         with suppress(TypeError, ValueError):  # which are said below
             X = np.asarray(X)
@@ -149,11 +153,19 @@ def check_parameters(caller: str, constraints: dict[str, list[Any]], **values: A
 
 
 def check_fit_input(
-    estimator: BaseEstimator, X: Any, y: Any, sample_weight: Any
-) -> tuple[Any, NDArray[np.float64], NDArray[np.float64] | None]:
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    statistics: bool = False,
+    folds: int = 0,
+    random_state: Any = 0,
+) -> tuple[Any, Any, NDArray[np.float64] | None]:
     """Check the parameters and what ``fit`` was given.
 
-    X keeps its layout, and float32 stays float32.
+    X keeps its layout, and float32 stays float32. Where ``statistics`` of the rows are as good as
+    rows, what is no table in memory becomes these, with ``folds`` kept apart, and y None.
     """
     # This does what scikit-learn's decorator _fit_context does for an estimator that contains no
     # other, in less than half the time: on small tables that is most of the time of a fit.
@@ -165,13 +177,32 @@ def check_fit_input(
         estimator.n_features_in_ = X.shape[1]
         estimator.__dict__.pop("feature_names_in_", None)
         return X, y, None
+    known = take_statistics(
+        type(estimator).__name__,
+        X,
+        y,
+        sample_weight,
+        accepted=statistics,
+        folds=folds,
+        random_state=random_state,
+    )
+    if known is not None:
+        estimator.n_features_in_ = known.shape[1]
+        estimator.__dict__.pop("feature_names_in_", None)
+        if known.named:
+            estimator.feature_names_in_ = np.array(known.names, dtype=object)
+        return known, None, None
     return _check_data(estimator, X, y, sample_weight)
 
 
 def check_table(
-    caller: str, X: Any, y: Any, sample_weight: Any
-) -> tuple[Any, NDArray[np.float64], NDArray[np.float64] | None, Any]:
+    caller: str, X: Any, y: Any, sample_weight: Any, *, statistics: bool = False
+) -> tuple[Any, Any, NDArray[np.float64] | None, Any]:
     """Check what a function was given; also return the names of the columns, or None."""
+    known = take_statistics(caller, X, y, sample_weight, accepted=statistics)
+    if known is not None:
+        names = np.array(known.names, dtype=object) if known.named else None
+        return known, None, None, names
     if y is None:
         raise ValueError(f"{caller} requires y, but it is None.")
     if sample_weight is None and _is_plain(X, 2) and _is_plain(y, 1) and len(X) == len(y) > 0:

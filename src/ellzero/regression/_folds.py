@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,6 +133,12 @@ class Fold(NamedTuple):
         """Return the mean squared error of a model on the rows that it is judged by."""
         return self.held_out.error(self.design, support, beta)
 
+    def verdict(
+        self, support: _Integers, beta: _Floats, intercept: float = 0.0
+    ) -> tuple[float, float, float]:
+        """Return the same, and how it changes if the fit is rescaled: see `verdicts`."""
+        return self.held_out.verdict(self.design, support, beta)
+
     def error_of_nothing(self) -> float:
         """Return that of the mean of the rows that are fitted on."""
         return self.error(np.empty(0, dtype=np.int64), np.empty(0))
@@ -146,8 +152,16 @@ class Fold(NamedTuple):
         return models.errors, models.along, models.square
 
 
+class Pooled(Protocol):
+    """Parts of the rows that designs are pools of."""
+
+    @property
+    def core(self) -> _core.Parts:
+        """The parts, as the core has them."""
+
+
 def open_search(
-    parts: _Parts | None,
+    parts: Pooled | None,
     batch: list[Fold],
     sbr: bool,
     ridge: float,

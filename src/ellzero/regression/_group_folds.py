@@ -27,35 +27,33 @@ class GroupFolds(Sequence[Iterable[GroupFold]]):
     ----------
     repeats : sequence of folds
         Of any loss, which can be had one after the other.
-    weights : ndarray or None
-        Of all rows.
     rescales : bool
         Whether fits may be rescaled.
     """
 
-    def __init__(self, repeats: Sequence[Any], weights: _Floats | None, *, rescales: bool) -> None:
-        self._repeats, self._weights, self._rescales = repeats, weights, rescales
+    def __init__(self, repeats: Sequence[Any], *, rescales: bool) -> None:
+        self._repeats, self._rescales = repeats, rescales
 
     def __len__(self) -> int:
         return len(self._repeats)
 
     def __getitem__(self, place: Any) -> Any:
         folds = self._repeats[place]
-        turns = _Turns(folds, self._weights, self._rescales)
+        turns = _Turns(folds, self._rescales)
         return list(turns) if folds.footprint <= _KEPT_BYTES else turns
 
 
 class _Turns:
     """Folds that are made one after the other, each time anew."""
 
-    def __init__(self, folds: Any, weights: _Floats | None, rescales: bool) -> None:
-        self._folds, self._weights, self._rescales = folds, weights, rescales
+    def __init__(self, folds: Any, rescales: bool) -> None:
+        self._folds, self._rescales = folds, rescales
 
     def __iter__(self) -> Iterator[_Fold]:
-        whole, weights = self._folds.whole.weight, self._weights
-        for fold, test, _ in self._folds.one_by_one():
-            of_rows = np.ones(test.size) if weights is None else weights[test]
-            yield _Fold(fold.for_groups(), whole / fold.trained, of_rows, self._rescales)
+        whole = self._folds.whole.weight
+        for turn in self._folds.one_by_one():
+            fold = turn.fold.for_groups()
+            yield _Fold(fold, whole / fold.trained, self._rescales)
 
 
 class _Fold(NamedTuple):
@@ -63,7 +61,6 @@ class _Fold(NamedTuple):
 
     fold: Any
     share: float  # what a price on the training rows is multiplied by
-    weights: _Floats  # of the rows held out
     rescales: bool
 
     def search(
@@ -78,18 +75,17 @@ class _Fold(NamedTuple):
         search.grow(size)
         hull = search.hull()
         fits = [(model.support, model.beta, model.intercept) for model in hull.models]
-        along, square = np.zeros((2, len(fits)))
         if self.rescales and search.ridge > 0:
-            truth = self.fold.outcome(np.empty(0, dtype=np.int64), np.empty(0), 0.0)
-            left = np.array([self.fold.outcome(*fit) for fit in fits])
-            share = self.weights / self.weights.sum()
-            along, square = (left * (truth - left)) @ share, (truth - left) ** 2 @ share
+            errors, along, square = np.array([self.fold.verdict(*fit) for fit in fits]).T
+        else:
+            errors = np.array([self.fold.error(*fit) for fit in fits])
+            along, square = np.zeros((2, len(fits)))
         return FoldPath(
             lambdas=hull.lambdas * self.share,
             end=hull.end * self.share,
             sizes=np.array([model.size for model in hull.models]),
-            errors=np.array([self.fold.error(*fit) for fit in fits]),
+            errors=errors,
             along=along,
             square=square,
-            weight=float(self.weights.sum()),
+            weight=self.fold.tested,
         )

@@ -27,6 +27,7 @@ from ellzero.regression._structured import (
     warn_of,
 )
 from ellzero.regression._units import UNIT_CONSTRAINTS, Units, resolve_units, structure_of
+from ellzero.sources._statistics import warn_of_digits
 
 __all__ = ["L0Regressor"]
 
@@ -256,14 +257,16 @@ class L0Regressor(FittedSelection):
         self.fit_intercept = fit_intercept
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> L0Regressor:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> L0Regressor:
         """Choose variables and fit their coefficients.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, p)
             The columns to choose from. Arrays of floats are not copied, whatever their layout, and
-            sparse input is not made dense; float32 is kept and summed in float64.
+            sparse input is not made dense; float32 is kept and summed in float64. Or
+            :class:`ellzero.SufficientStatistics` of rows that are too many, with ``y=None``; arrays
+            of Dask, h5py and zarr and memory-mapped files are read a stretch at a time.
         y : array-like of shape (n,)
             The response.
         sample_weight : array-like of shape (n,), default=None
@@ -274,7 +277,7 @@ class L0Regressor(FittedSelection):
         L0Regressor
             The fitted estimator.
         """
-        X, y, sample_weight = check_fit_input(self, X, y, sample_weight)
+        X, y, sample_weight = check_fit_input(self, X, y, sample_weight, statistics=True)
         n_columns = X.shape[1]
         names = getattr(self, "feature_names_in_", None)
         structure, units = structure_of(self), None
@@ -314,6 +317,7 @@ class L0Regressor(FittedSelection):
         solution = problem.engine.solution()
         lost = lost_of(problem, solution.support)
         self._store(solution, problem.design, forced, search.lam, priced=priced, lost=lost)
+        warn_of_digits("L0Regressor", X, solution.rss, problem.design.yy)
         if units is not None:
             self._speak_of_groups(units)
         self.n_iter_ = search.n_iter

@@ -40,6 +40,7 @@ from ellzero.regression._group_folds import GroupFolds
 from ellzero.regression._group_frontier import GroupFrontier
 from ellzero.regression._problem import check_ridges, largest_size, make_problem_on
 from ellzero.regression._removal import lost_of
+from ellzero.regression._statistics_folds import folds_of_statistics
 from ellzero.regression._structured import (
     GroupData,
     check_group_parameters,
@@ -47,6 +48,8 @@ from ellzero.regression._structured import (
     make_search,
 )
 from ellzero.regression._units import UNIT_CONSTRAINTS, Units, resolve_units, structure_of
+from ellzero.sources import SufficientStatistics
+from ellzero.sources._statistics import warn_of_digits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -262,13 +265,17 @@ class L0RegressorCV(FittedSelection):
         """
         return splitter_routing(self, make_splitter(self.cv, self.random_state))
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> L0RegressorCV:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None
+    ) -> L0RegressorCV:
         """Choose a price by cross-validation and fit on all rows.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, p)
-            The columns to choose from.
+            The columns to choose from. Or :class:`ellzero.SufficientStatistics` with folds, which
+            are then the folds, with ``y=None``; arrays of Dask, h5py and zarr and memory-mapped
+            files are read a stretch at a time, into ``cv`` folds that are not repeated.
         y : array-like of shape (n,)
             The response.
         sample_weight : array-like of shape (n,), default=None
@@ -281,7 +288,16 @@ class L0RegressorCV(FittedSelection):
         L0RegressorCV
             The fitted estimator.
         """
-        X, y, sample_weight = check_fit_input(self, X, y, sample_weight)
+        streamed = self.cv if isinstance(self.cv, Integral) else 10
+        X, y, sample_weight = check_fit_input(
+            self,
+            X,
+            y,
+            sample_weight,
+            statistics=True,
+            folds=int(streamed),
+            random_state=self.random_state,
+        )
         names = getattr(self, "feature_names_in_", None)
         structure = structure_of(self)
         units = None
@@ -293,23 +309,11 @@ class L0RegressorCV(FittedSelection):
             self._check_groups()
         chosen = isinstance(self.ridge, str)
         ridges = list(CV_RIDGES) if chosen else sorted(set(check_ridges(self.ridge)))
-        n_repeats = count_repeats(self.n_repeats, self.cv)
-        splitter = make_splitter(self.cv, self.random_state, n_repeats)
-        routed = routed_to_splitter(self, sample_weight, groups)
-        splits = make_splits(splitter, X, y, **routed)
-        if sample_weight is not None:
-            _check_weights(sample_weight, splits)
-
-        if not isinstance(X, np.ndarray):
-            X = X.tocsr()
+        repeats = self._repeats(X, y, sample_weight, groups)
+        n_repeats = len(repeats)
         if units is not None:
             data_of_groups = GroupData(X, y, sample_weight, self.fit_intercept, names)
-            return self._fit_groups(data_of_groups, units, ridges, splits, n_repeats)
-        data = Data(X, y, sample_weight, self.fit_intercept, thread_count())
-        n_folds = len(splits) // n_repeats
-        repeats = RepeatedFolds(
-            data, [splits[first : first + n_folds] for first in range(0, len(splits), n_folds)]
-        )
+            return self._fit_groups(data_of_groups, units, ridges, repeats)
         whole = repeats.whole
         progress = progress_printer("L0RegressorCV", self.verbose)
         for name in ("frontier_", "nested_score_"):  # of an earlier fit
@@ -325,6 +329,8 @@ class L0RegressorCV(FittedSelection):
         )
         choice = procedure.choose(repeats)
         mark = choice.marks[self.rule]
+        least = min(float(curve.mean_error.min()) for curve in choice.curves)
+        warn_of_digits("L0RegressorCV", X, least, whole.yy / whole.weight)
         self.n_repeats_, self.max_size_ = n_repeats, choice.max_size
         self.ridge_, self.rescaling_, self._marks = mark.ridge, mark.rescaling, choice.marks
         self.cv_results_ = _tabulate(ridges, choice.curves, whole.yy / whole.weight)
@@ -353,6 +359,25 @@ class L0RegressorCV(FittedSelection):
             self.nested_score_ = procedure.nested_error(repeats, self.rule)
         return self
 
+    def _repeats(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Any:
+        """Return the folds of every repeat; those of statistics are what these keep apart."""
+        if isinstance(X, SufficientStatistics):
+            if groups is not None:
+                raise ValueError("groups must be None: statistics have folds of their own.")
+            return folds_of_statistics(X, self.fit_intercept, self.cv, self.n_repeats)
+        n_repeats = count_repeats(self.n_repeats, self.cv)
+        splitter = make_splitter(self.cv, self.random_state, n_repeats)
+        routed = routed_to_splitter(self, sample_weight, groups)
+        splits = make_splits(splitter, X, y, **routed)
+        if sample_weight is not None:
+            _check_weights(sample_weight, splits)
+        rows = X if isinstance(X, np.ndarray) else X.tocsr()
+        data = Data(rows, y, sample_weight, self.fit_intercept, thread_count())
+        n_folds = len(splits) // n_repeats
+        return RepeatedFolds(
+            data, [splits[first : first + n_folds] for first in range(0, len(splits), n_folds)]
+        )
+
     def _check_groups(self) -> None:
         check_group_parameters(self.solver)
         if self.nested:
@@ -363,27 +388,21 @@ class L0RegressorCV(FittedSelection):
         data: GroupData,
         units: Units,
         ridges: list[float],
-        splits: list[tuple[NDArray[np.int64], NDArray[np.int64]]],
-        n_repeats: int,
+        made: Any,
     ) -> L0RegressorCV:
         progress = progress_printer("L0RegressorCV", self.verbose)
-        n_folds = len(splits) // n_repeats
-        repeats = [splits[first : first + n_folds] for first in range(0, len(splits), n_folds)]
         for name in ("frontier_", "nested_score_"):  # of an earlier fit
             self.__dict__.pop(name, None)
-        rows = Data(data.X, data.y, data.sample_weight, data.fit_intercept, thread_count())
-        made = RepeatedFolds(rows, repeats)
         workers = effective_n_jobs(self.n_jobs)
         rescales = isinstance(self.ridge, str)
         how = GroupCrossValidation(units, ridges, self.max_size, workers, progress, rescales)
-        folds = GroupFolds(made, data.sample_weight, rescales=rescales)
+        folds = GroupFolds(made, rescales=rescales)
         choice = how.choose(folds, made[0].error_scale)
         mark = choice.marks[self.rule]
-        columns = data.X if isinstance(data.X, np.ndarray) else data.X.tocsc()
-        search = make_search(data._replace(X=columns), units, mark.ridge, progress=progress)
+        search = make_search(data, units, mark.ridge, progress=progress)
         size = search.largest if self.max_size is None else self.max_size
         found = choose_groups(search, lam=mark.lam, size=None, max_size=size)
-        self.n_repeats_, self.max_size_ = n_repeats, choice.max_size
+        self.n_repeats_, self.max_size_ = len(made), choice.max_size
         self.ridge_, self.rescaling_, self._marks = mark.ridge, mark.rescaling, choice.marks
         whole = search.design
         self.cv_results_ = _tabulate(ridges, choice.curves, whole.yy / whole.weight)

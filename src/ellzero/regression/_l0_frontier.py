@@ -44,7 +44,7 @@ _CONSTRAINTS: dict[str, list[Any]] = {
 @overload
 def l0_frontier(
     X: Any,
-    y: Any,
+    y: Any = ...,
     *,
     loss: str = ...,
     max_size: int | None = ...,
@@ -65,7 +65,7 @@ def l0_frontier(
 @overload
 def l0_frontier(
     X: Any,
-    y: Any,
+    y: Any = ...,
     *,
     loss: str = ...,
     max_size: int | None = ...,
@@ -85,7 +85,7 @@ def l0_frontier(
 ) -> list[Frontier]: ...
 def l0_frontier(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     loss: str = "squared",
     max_size: int | None = None,
@@ -122,7 +122,8 @@ def l0_frontier(
     ----------
     X : array-like or sparse matrix of shape (n, p)
         The columns to choose from. It must not change while the frontier is in use: growing and
-        ``neighbours`` read it again.
+        ``neighbours`` read it again. For the squared loss also
+        :class:`ellzero.SufficientStatistics`, with ``y=None``.
     y : array-like of shape (n,)
         The response: numbers; zeros and ones for the logistic loss; counts or rates, not negative,
         for the Poisson loss.
@@ -220,7 +221,9 @@ def l0_frontier(
         verbose=verbose,
         **vars(structure),
     )
-    X, y, sample_weight, names = check_table("l0_frontier", X, y, sample_weight)
+    X, y, sample_weight, names = check_table(
+        "l0_frontier", X, y, sample_weight, statistics=loss == "squared"
+    )
     if not structure.is_plain:
         units = resolve_units(structure, always_include, X.shape[1], names)
         if loss != "squared":

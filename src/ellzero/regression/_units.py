@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from ellzero._columns import column_name, resolve_columns
 from ellzero.regression._parents import Parents, close_under_parents, parents_of_units
 
-__all__ = ["UNIT_CONSTRAINTS", "Structure", "Units", "resolve_units", "structure_of"]
+__all__ = [
+    "UNIT_CONSTRAINTS",
+    "Structure",
+    "Units",
+    "resolve_units",
+    "resolve_units_of",
+    "structure_of",
+]
 
 UNIT_CONSTRAINTS: dict[str, list[Any]] = {
     "feature_groups": ["array-like", dict, Mapping, None],
@@ -102,7 +109,7 @@ def resolve_units(
         structure.heredity, structure.parents, home, labels, names, n_columns
     )
     forced = np.zeros(len(labels), dtype=bool)
-    forced[_resolve_units_of("always_include", always_include, labels, home, names)] = True
+    forced[resolve_units_of("always_include", always_include, labels, home, names)] = True
     strong = structure.heredity != "weak"
     if parents is not None:
         forced = close_under_parents(forced, parents, strong, labels)
@@ -217,7 +224,7 @@ def _resolve_caps(
     return new_labels, new_columns, caps
 
 
-def _resolve_units_of(
+def resolve_units_of(
     argument: str,
     given: Any,
     labels: list[str],
@@ -245,7 +252,7 @@ def _resolve_factors(
     price = np.ones(len(labels))
     if isinstance(factors, Mapping):
         for label, factor in factors.items():
-            unit = _resolve_units_of("penalty_factor", [label], labels, home, names)
+            unit = resolve_units_of("penalty_factor", [label], labels, home, names)
             price[unit] = _check_factor(factor)
         return price
     values = list(factors)
