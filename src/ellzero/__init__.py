@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         segment,
         segment_path,
     )
+    from ellzero.sources import SufficientStatistics
 
     __version__: str
 
@@ -75,6 +76,7 @@ __all__ = [
     "SpikeSlabClassifier",
     "SpikeSlabRegressor",
     "Stability",
+    "SufficientStatistics",
     "__version__",
     "datasets",
     "estimate_decay",
@@ -98,6 +100,7 @@ _MODULES = (
     "regression",
     "segmentation",
     "shrinkage",
+    "sources",
 )
 _HOMES = {
     "BayesianBridgeRegressor": "posterior",
@@ -123,6 +126,7 @@ _HOMES = {
     "SpikeSlabClassifier": "posterior",
     "SpikeSlabRegressor": "posterior",
     "Stability": "regression",
+    "SufficientStatistics": "sources",
     "estimate_decay": "segmentation",
     "estimate_noise": "segmentation",
     "l0_frontier": "regression",

@@ -2,33 +2,78 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 
-__all__ = ["draw_printer", "progress_printer"]
+__all__ = ["draw_printer", "heard_by", "progress_printer"]
+
+# Who wants to hear of draws, other than standard error.
+_listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
+
+
+@contextlib.contextmanager
+def heard_by(listener: Callable[[str], None], listening: bool = True) -> Iterator[None]:
+    """Tell somebody else how draws are getting on, as long as the block runs."""
+    token = _listener.set(listener if listening else None)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 def progress_printer(who: str, verbose: int) -> Callable[[int], None] | None:
     """Return what the core calls with the size of the support; None if nobody is listening."""
-    return _printer(who, lambda size: f"{size} variables") if verbose else None
+    if not verbose:
+        return None
+    return _printer(who, lambda size, seconds: f"{size} variables after {seconds:.0f} s", None)
 
 
-def draw_printer(who: str, total: int, verbose: int) -> Callable[[int], None] | None:
-    """Return what the core calls with the iterations done; None if nobody is listening."""
-    return _printer(who, lambda done: f"{done} of {total} iterations") if verbose else None
+def draw_printer(
+    who: str, total: int, verbose: int, begin: int = 0
+) -> Callable[[int], None] | None:
+    """Return what the core calls with the iterations done; None if nobody is listening.
+
+    ``total`` are those of all chains, of which ``begin`` were done before.
+    """
+    listener = _listener.get()
+    if listener is None and not verbose:
+        return None
+
+    def describe(done: int, seconds: float) -> str:
+        words = f"{done / max(total, 1):.0%} of {total} iterations after {_time(seconds)}"
+        if done <= begin:
+            return words
+        return f"{words}, about {_time(seconds * (total - done) / (done - begin))} left"
+
+    return _printer(who, describe, listener)
 
 
-def _printer(who: str, describe: Callable[[int], str]) -> Callable[[int], None]:
-    """Print at most one line per second, on standard error."""
+def _time(seconds: float) -> str:
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _printer(
+    who: str, describe: Callable[[int, float], str], listener: Callable[[str], None] | None
+) -> Callable[[int], None]:
+    """Tell at most once a second, on standard error if nobody else listens."""
     start = time.perf_counter()
     last = start
 
     def report(state: int) -> None:
         nonlocal last
         now = time.perf_counter()
-        if now - last >= 1:
-            last = now
-            print(f"[{who}] {describe(state)} after {now - start:.0f} s", file=sys.stderr)
+        if now - last < 1:
+            return
+        last = now
+        words = describe(state, now - start)
+        if listener is None:
+            print(f"[{who}] {words}", file=sys.stderr)
+        else:
+            listener(words)
 
     return report

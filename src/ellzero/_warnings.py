@@ -37,14 +37,14 @@ class DependentColumnWarning(UserWarning):
 
 
 class MixingWarning(ConvergenceWarning):  # type: ignore[misc]
-    """The chains of a sampler have not come to the same distribution.
+    """The chains of a sampler have not come to the same distribution, or know it too roughly.
 
     Parameters
     ----------
     estimator : str
         Whose chains they are.
     problem : str
-        What they disagree on, in words.
+        What they disagree on, or what is too rough, in words.
     """
 
     def __init__(self, estimator: str, problem: str) -> None:
@@ -52,9 +52,7 @@ class MixingWarning(ConvergenceWarning):  # type: ignore[misc]
         self.estimator, self.problem = estimator, problem
 
     def __str__(self) -> str:
-        return (
-            f"{self.estimator} has not mixed: {self.problem}; more n_warmup and n_draws may help."
-        )
+        return f"{self.estimator} has not mixed: {self.problem}; more n_draws, or extend, may help."
 
 
 class SeparationWarning(ConvergenceWarning):  # type: ignore[misc]

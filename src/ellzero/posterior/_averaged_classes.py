@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logsumexp
-from sklearn.utils.validation import check_is_fitted
 
 from ellzero._sklearn import SelectingClassifier
+from ellzero.posterior._draws import PosteriorDraws
 from ellzero.posterior._results import PosteriorModel, check_level, dense
 
 __all__ = ["AveragedClasses"]
@@ -39,7 +39,7 @@ class AveragedClasses(SelectingClassifier, PosteriorModel):
         log_probability = self.predict_log_proba(X)
         return np.asarray(log_probability[:, 1] - log_probability[:, 0])
 
-    def predict_proba(self, X: Any, return_std: bool = False) -> Any:
+    def predict_proba(self, X: Any, return_std: bool = False, model: Any = "average") -> Any:
         """Return the probability of each class, averaged over the posterior.
 
         Parameters
@@ -49,6 +49,10 @@ class AveragedClasses(SelectingClassifier, PosteriorModel):
         return_std : bool, default=False
             Whether to return the posterior standard deviation of the probability too: what is not
             known of the model, its coefficients and the intercept.
+        model : {"average", "best", "median"} or int, default="average"
+            "average" takes all models, each as far as it is probable. "best" takes the first of
+            ``models_`` alone, "median" that of the variables with a probability above one half, a
+            number that of a row of ``models_``: by those draws that are of it, a hundred at least.
 
         Returns
         -------
@@ -57,6 +61,8 @@ class AveragedClasses(SelectingClassifier, PosteriorModel):
         std : ndarray of shape (n,)
             The standard deviation of either, if ``return_std``.
         """
+        if not (isinstance(model, str) and model == "average"):
+            return self._restricted(model).predict_proba(X, return_std)
         if not return_std:
             return np.exp(self.predict_log_proba(X))
         table = self._check_rows(X)
@@ -85,7 +91,13 @@ class AveragedClasses(SelectingClassifier, PosteriorModel):
         ]
         return np.column_stack([np.concatenate(parts) for parts in zip(*logs, strict=True)])
 
-    def probability_interval(self, X: Any, level: float = 0.95) -> tuple[_Floats, _Floats]:
+    def _restricted(self, model: Any) -> Self:
+        """Return the estimator with the draws of one model alone."""
+        raise NotImplementedError
+
+    def probability_interval(
+        self, X: Any, level: float = 0.95, model: Any = "average"
+    ) -> tuple[_Floats, _Floats]:
         """Return an equal-tailed credible interval of the probability of the second class.
 
         Parameters
@@ -94,6 +106,8 @@ class AveragedClasses(SelectingClassifier, PosteriorModel):
             Rows to predict for, in the units and with the columns of ``fit``.
         level : float, default=0.95
             Posterior probability of each interval.
+        model : {"average", "best", "median"} or int, default="average"
+            All models, or one: as for :meth:`predict_proba`.
 
         Returns
         -------
@@ -105,12 +119,14 @@ class AveragedClasses(SelectingClassifier, PosteriorModel):
         >>> from ellzero import SpikeSlabClassifier
         >>> from sklearn.datasets import load_breast_cancer
         >>> X, y = load_breast_cancer(return_X_y=True)
-        >>> model = SpikeSlabClassifier(random_state=0).fit(X[:400], y[:400])
+        >>> model = SpikeSlabClassifier(n_draws=3000, random_state=0).fit(X[:400], y[:400])
         >>> lower, upper = model.probability_interval(X[400:])
         >>> probability = model.predict_proba(X[400:])[:, 1]
         >>> bool((lower <= upper).all())
         True
         """
+        if not (isinstance(model, str) and model == "average"):
+            return self._restricted(model).probability_interval(X, level)
         table = self._check_rows(X)
         check_level(level)
         levels = [(1 - level) / 2, (1 + level) / 2]
@@ -118,47 +134,20 @@ class AveragedClasses(SelectingClassifier, PosteriorModel):
         lower, upper = np.concatenate(ends, axis=1)
         return lower, upper
 
-    def to_arviz(self, X: Any = None, y: Any = None) -> Any:
-        """Return the draws as ArviZ's ``InferenceData``; needs the package arviz.
+    def _check_response(self, y: Any, n_rows: int) -> _Floats:
+        labels = np.asarray(y)
+        if labels.shape != (n_rows,) or not np.isin(labels, self.classes_).all():
+            raise ValueError("y must hold one class of classes_ for each row of X.")
+        return np.asarray(labels == self.classes_[1], dtype=np.float64)
 
-        Parameters
-        ----------
-        X, y : array-like, default=None
-            Rows and their classes. If given, the log-likelihood of each row under each draw comes
-            along, which model comparison by ``arviz.loo`` needs.
+    def _log_density(self, linear: _Floats, response: _Floats) -> _Floats:
+        """Return the log-probability of classes, 0 or 1, given each draw, by draw and row."""
+        return np.asarray(log_expit(np.where(response == 1, 1.0, -1.0) * linear))
 
-        Returns
-        -------
-        arviz.InferenceData
-            Its group ``posterior`` holds ``beta`` (dense, by variable), ``intercept`` and, where
-            there are draws of them, ``sigma_beta`` and ``theta``; its group ``log_likelihood``, if
-            asked for, ``y`` (by chain, draw and row).
-        """
-        check_is_fitted(self)
-        if (X is None) != (y is None):
-            raise ValueError("X and y belong together: give both, or neither.")
-        try:
-            import arviz
-        except ImportError:
-            raise ImportError("to_arviz needs the package arviz: pip install arviz.") from None
-        draws = self.draws_
-        chains = (draws.n_chains, draws.n_draws)
-        posterior = {
-            "beta": dense(draws.coef).reshape(*chains, draws.coef.shape[1]),
-            "intercept": draws.intercept,
-        }
-        posterior.update(draws.hyperparameters())
-        groups: dict[str, Any] = {"posterior": posterior}
-        if X is not None:
-            table, labels = self._check_rows(X), np.asarray(y)
-            if labels.shape != (table.shape[0],) or not np.isin(labels, self.classes_).all():
-                raise ValueError("y must hold one class of classes_ for each row of X.")
-            sign = np.where(labels == self.classes_[1], 1.0, -1.0)
-            psi = np.concatenate(list(self._log_odds(table)), axis=1)
-            groups["log_likelihood"] = {"y": log_expit(sign * psi).reshape(*chains, len(sign))}
-        return arviz.from_dict(
-            **groups, coords={"variable": self._names()}, dims={"beta": ["variable"]}
-        )
+    def _draw_given(
+        self, draws: PosteriorDraws, linear: _Floats, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        return np.asarray(rng.random(linear.shape) < expit(linear), dtype=np.int64)
 
     def _log_odds(self, table: Any) -> Iterator[_Floats]:
         """Log-odds of the second class by draw and row, some rows at a time."""

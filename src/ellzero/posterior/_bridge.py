@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from numbers import Real
+from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
@@ -54,6 +55,10 @@ class BayesianBridgeRegressor(ScaleMixtureRegressor):
         Whether to centre y and the columns of X and to fit an intercept.
     random_state : int, RandomState instance or None, default=None
         Seed. The same seed gives the same draws, whatever ``n_jobs``.
+    checkpoint : str or os.PathLike, default=None
+        A file that chains are kept in while they run, every half minute or so: if the process is
+        killed, the same fit goes on from there and has the same bits. It is removed when the fit is
+        done.
     n_jobs : int, default=None
         Threads over chains; None means 1.
     verbose : int, default=0
@@ -84,7 +89,8 @@ class BayesianBridgeRegressor(ScaleMixtureRegressor):
     Warns
     -----
     ConvergenceWarning
-        If the chains disagree.
+        If the chains disagree, or the draws of a coefficient, tau or sigma_e are worth too few
+        independent ones.
     UserWarning
         If the prior's rate outweighs the coefficients, as it does when y is in small units.
 
@@ -138,6 +144,7 @@ class BayesianBridgeRegressor(ScaleMixtureRegressor):
         n_warmup: int = 500,
         fit_intercept: bool = True,
         random_state: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -150,6 +157,7 @@ class BayesianBridgeRegressor(ScaleMixtureRegressor):
         self.n_warmup = n_warmup
         self.fit_intercept = fit_intercept
         self.random_state = random_state
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
 

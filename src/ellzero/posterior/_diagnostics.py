@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,14 +11,31 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["coefficient_problem", "diagnose", "mixing_problem", "standard_deviations"]
+__all__ = [
+    "coefficient_problem",
+    "diagnose",
+    "mixing_problem",
+    "probability_errors",
+    "standard_deviations",
+]
 
+_Floats = NDArray[np.floating]
+_Series = Mapping[str, NDArray[Any]]  # by chain and draw
 _R_HAT = 1.05
 _SPREAD = 0.05
+# What the draws of a run as long as the default should come to. Shorter ones are asked for
+# knowingly, and held to what so many draws of that run would give.
+_ESS, _ERROR, _DRAWS = 400.0, 0.02, 4000.0
+_BATCHES = 20
 
 
-def diagnose(series: list[tuple[str, NDArray[np.floating]]]) -> pd.DataFrame:
-    """Tabulate R-hat, effective sample sizes and Monte Carlo errors of (chain, draw) arrays."""
+def diagnose(
+    series: list[tuple[str, _Floats]], *, errors: NDArray[np.float64] | None = None
+) -> pd.DataFrame:
+    """Tabulate R-hat, effective sample sizes and Monte Carlo errors of (chain, draw) arrays.
+
+    ``errors`` are those of the first of them, if they are known better than from the draws alone.
+    """
     import pandas as pd
     from arviz_stats.base import array_stats
 
@@ -37,7 +55,41 @@ def diagnose(series: list[tuple[str, NDArray[np.floating]]]) -> pd.DataFrame:
                 )
             )
     index = pd.Index([name for name, _ in series], dtype=object)
-    return pd.DataFrame(rows, columns=["r_hat", "ess_bulk", "ess_tail", "mcse"], index=index)
+    table = pd.DataFrame(rows, columns=["r_hat", "ess_bulk", "ess_tail", "mcse"], index=index)
+    if errors is not None:
+        table.iloc[: errors.size, 3] = errors
+    return table
+
+
+def probability_errors(
+    conditional: NDArray[np.float32], certain: NDArray[np.bool_] | None = None
+) -> NDArray[np.float64]:
+    """Return Monte Carlo errors of inclusion probabilities.
+
+    ``conditional`` holds, by chain, draw and unit, the probability of the unit given the others.
+    What such a series says of itself, its standard deviation over the root of its effective size
+    ESS, knows nothing of models that no draw has met. As ESS independent draws may well miss a mass
+    of 1 / ESS, in which the unit may be in or out, the squares of both are added up::
+
+        error^2 = sd^2 / ESS + (max(P, 1 - P) / ESS)^2
+
+    Units that are ``certain`` are in, or out, by the prior: their error is zero.
+    """
+    from arviz_stats.base import array_stats
+
+    n_draws, n_units = conditional.shape[0] * conditional.shape[1], conditional.shape[2]
+    errors = np.zeros(n_units)
+    for j in range(n_units):
+        if certain is not None and certain[j]:
+            continue
+        values = conditional[:, :, j].astype(np.float64)
+        mean, sd, ess = values.mean(), values.std(), float(n_draws)
+        if sd > 0 and conditional.shape[1] >= 4:
+            with np.errstate(all="ignore"):  # chains that stand still
+                found = float(array_stats.ess(values, method="mean"))
+            ess = min(found, ess) if found > 0 else 1.0
+        errors[j] = np.hypot(sd / np.sqrt(ess), max(mean, 1 - mean) / ess)
+    return errors
 
 
 def standard_deviations(draws: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
@@ -48,63 +100,129 @@ def standard_deviations(draws: NDArray[np.float64], axis: int) -> NDArray[np.flo
 
 
 def mixing_problem(
-    conditional: NDArray[np.float32], size: NDArray[np.int64], names: list[str]
+    conditional: NDArray[np.float32],
+    others: _Series,
+    names: list[str],
+    *,
+    scales: _Series | None = None,
 ) -> str:
-    """Say in words what has not mixed; nothing if all looks well.
+    """Say in words what has not mixed of inclusion probabilities, and of ``others`` by name.
 
-    Looks at the model size and at those few variables whose inclusion probability differs most
-    between chains.
+    Nothing if all looks well. Looks at those few units whose probability differs most between
+    chains, and at those that seem to have the greatest errors. Chains have to agree on ``scales``
+    too, but these may move slowly: what they do to probabilities is seen there, and where nothing
+    is in the model they do nothing.
     """
-    from arviz_stats.base import array_stats
-
-    n_chains, n_draws = size.shape
-    if n_chains < 2 or n_draws < 4:
+    n_chains, n_draws, _ = conditional.shape
+    if n_draws < 4:
         return ""
     by_chain = conditional.mean(axis=1, dtype=np.float64)
     apart = np.ptp(by_chain, axis=0)
-
-    def rank_r_hat(draws: NDArray[Any]) -> float:
-        with np.errstate(all="ignore"):  # chains that stand still
-            return float(array_stats.rhat(draws.astype(np.float64)))
-
     for j in np.argsort(-apart)[:3]:
         if apart[j] <= _SPREAD:
             break
-        r_hat = rank_r_hat(conditional[:, :, j])
+        r_hat = _r_hat(conditional[:, :, j])
         if r_hat > _R_HAT:
             low, high = by_chain[:, j].min(), by_chain[:, j].max()
             return (
                 f"the chains disagree on {names[j]!r}, whose inclusion probability is {low:.2f} in "
-                f"one and {high:.2f} in another (R-hat {r_hat:.2f})"
+                f"one and {high:.2f} in another (R-hat {r_hat:.2f}){_name_sets(by_chain, j, names)}"
             )
-    if np.ptp(size) > 0:
-        r_hat = rank_r_hat(size)
-        if r_hat > 2 * _R_HAT - 1:
-            return f"the chains disagree on the number of variables (R-hat {r_hat:.2f})"
-    return ""
+    problem = _disagreement({**others, **(scales or {})})
+    if problem:
+        return problem
+    limit = _ERROR / np.sqrt(_share(n_chains * n_draws))
+    errors = _batch_errors(conditional)
+    worst = np.argsort(-errors)[:3]
+    exact = probability_errors(conditional[:, :, worst])
+    if exact.size and exact.max() > limit:
+        j = worst[int(np.argmax(exact))]
+        return (
+            f"the inclusion probability of {names[j]!r}, {by_chain[:, j].mean():.2f}, has a Monte "
+            f"Carlo error of {exact.max():.3f}"
+        )
+    return _few_draws(others)
 
 
-def coefficient_problem(
-    coef: NDArray[np.float64], others: dict[str, NDArray[np.float64]], names: list[str]
-) -> str:
+def coefficient_problem(coef: NDArray[np.float64], others: _Series, names: list[str]) -> str:
     """Say in words what has not mixed of coefficients, by chain, draw and column, and of others.
 
     Looks at those few coefficients whose means differ most between chains, in units of their
-    standard deviation within.
+    standard deviation within, and at those whose draws seem to be worth least.
     """
-    from arviz_stats.base import array_stats
-
-    n_chains, n_draws, n_columns = coef.shape
-    if n_chains < 2 or n_draws < 4:
+    _, n_draws, n_columns = coef.shape
+    if n_draws < 4:
         return ""
     within = standard_deviations(coef, axis=1).mean(axis=0)
-    apart = np.ptp(coef.mean(axis=1), axis=0) / np.where(within > 0, within, np.inf)
+    scale = np.where(within > 0, within, np.inf)
+    apart = np.ptp(coef.mean(axis=1) / scale, axis=0)
     worst = np.argsort(-apart)[: min(3, n_columns)]
-    series = [(repr(names[j]), coef[:, :, j]) for j in worst]
-    for name, values in [*series, *others.items()]:
+    problem = _disagreement({**{repr(names[j]): coef[:, :, j] for j in worst}, **others})
+    if problem:
+        return problem
+    errors = _batch_errors(coef / scale)
+    worst = np.argsort(-errors)[: min(3, n_columns)]
+    return _few_draws({**{repr(names[j]): coef[:, :, j] for j in worst}, **others})
+
+
+def _share(draws: int) -> float:
+    """Return how much of the default run this is, at most all of it."""
+    return min(1.0, draws / _DRAWS)
+
+
+def _r_hat(draws: NDArray[Any]) -> float:
+    from arviz_stats.base import array_stats
+
+    if draws.shape[0] < 2:
+        return 1.0
+    with np.errstate(all="ignore"):  # chains that stand still
+        return float(array_stats.rhat(draws.astype(np.float64)))
+
+
+def _name_sets(by_chain: NDArray[np.float64], unit: int, names: list[str]) -> str:
+    """Say which sets of units the two chains have that disagree most on one of them."""
+    ends = by_chain[[np.argmax(by_chain[:, unit]), np.argmin(by_chain[:, unit])]]
+    clear = np.abs(ends[0] - ends[1]) > 0.25
+    sets = [np.flatnonzero(clear & (ends[i] > 0.5) & (ends[1 - i] <= 0.5)) for i in (0, 1)]
+    if not all(own.size for own in sets):
+        return ""
+    first, second = (
+        "{" + ", ".join(names[j] for j in own[:6]) + (", ..." if own.size > 6 else "") + "}"
+        for own in sets
+    )
+    return f", where one has {first} and another {second}"
+
+
+def _disagreement(series: _Series) -> str:
+    for name, values in series.items():
         if np.ptp(values) > 0:
-            with np.errstate(all="ignore"):  # chains that stand still
-                r_hat = float(array_stats.rhat(values))
+            r_hat = _r_hat(values)
             if r_hat > 2 * _R_HAT - 1:
                 return f"the chains disagree on {name} (R-hat {r_hat:.2f})"
     return ""
+
+
+def _few_draws(series: _Series) -> str:
+    """Name the first whose draws are worth too few independent ones."""
+    from arviz_stats.base import array_stats
+
+    for name, values in series.items():
+        if np.ptp(values) > 0:
+            with np.errstate(all="ignore"):
+                ess = float(array_stats.ess(values.astype(np.float64), method="bulk"))
+            if not ess >= _ESS * _share(values.size):
+                return f"the {values.size} draws of {name} are worth {ess:.0f} independent ones"
+    return ""
+
+
+def _batch_errors(values: _Floats) -> NDArray[np.float64]:
+    """Return errors of the means over chains and draws, by means of batches of draws.
+
+    Rougher than ArviZ's, and quick for many columns: they say at which of them to look.
+    """
+    n_chains, n_draws, n_columns = values.shape
+    count = min(_BATCHES, n_draws)
+    length = n_draws // count
+    batches = values[:, : count * length].reshape(n_chains, count, length, n_columns)
+    means = batches.mean(axis=2, dtype=np.float64).reshape(n_chains * count, n_columns)
+    return np.asarray(means.std(axis=0) / np.sqrt(means.shape[0]))

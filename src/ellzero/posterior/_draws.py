@@ -10,11 +10,18 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero import _core
+from ellzero.posterior._flat import FlatTerms
 
-__all__ = ["PosteriorDraws", "collect_dense_draws", "collect_draws", "collect_logit_draws"]
+__all__ = [
+    "PosteriorDraws",
+    "collect_dense_draws",
+    "collect_draws",
+    "collect_logit_draws",
+    "groups_of",
+]
 
 _Floats = NDArray[np.float64]
-_HYPERPARAMETERS = ("sigma_e", "sigma_beta", "theta", "tau", "alpha")
+_HYPERPARAMETERS = ("sigma_e", "sigma_beta", "theta", "tau", "alpha", "slab", "noise_df")
 
 
 @dataclass(frozen=True)
@@ -30,7 +37,8 @@ class PosteriorDraws:
     intercept : ndarray of shape (n_chains, n_draws)
         Intercepts, in units of y.
     sigma_e : ndarray of shape (n_chains, n_draws)
-        Standard deviation of the noise, in units of y; None of classes, which have none.
+        Standard deviation of the noise, in units of y; the scale of Student's t where that is the
+        noise. None of classes, which have none.
     sigma_beta : ndarray of shape (n_chains, n_draws) or None
         Standard deviation of the slab, in units of y, for columns of unit l2 norm; None where the
         slab has none.
@@ -41,8 +49,13 @@ class PosteriorDraws:
         it was given, or there is none.
     alpha : ndarray of shape (n_chains, n_draws) or None
         Power of a bridge; None if it was given, or there is none.
+    slab : ndarray of shape (n_chains, n_draws) or None
+        Scale c of a regularised horseshoe's slab, in units of y, for columns of unit l2 norm; None
+        if there is none.
     groups : scipy.sparse.csr_array of shape (n_chains * n_draws, n_groups) or None
         Ones for the groups in each draw's model; None without groups and rules.
+    noise_df : ndarray of shape (n_chains, n_draws) or None
+        Degrees of freedom of Student's noise, drawn or given; None of normal noise.
     """
 
     coef: Any
@@ -52,7 +65,9 @@ class PosteriorDraws:
     theta: _Floats | None = None
     tau: _Floats | None = None
     alpha: _Floats | None = None
+    slab: _Floats | None = None
     groups: Any = None
+    noise_df: _Floats | None = None
 
     @property
     def n_chains(self) -> int:
@@ -95,16 +110,21 @@ def collect_draws(
     *,
     has_slab_variance: bool,
     fit_intercept: bool,
-    rng: np.random.Generator,
+    seed: int,
     home: NDArray[np.int64] | None = None,
+    flat: FlatTerms | None = None,
 ) -> PosteriorDraws:
     """Join the core's chains and bring them to the user's units.
 
-    ``home`` is the group of every column, if there are groups.
+    ``home`` is the group of every column, if there are groups; ``flat`` are terms that were taken
+    out of the design.
     """
     coef = _join(chains, design.inverse_scale)
     sigma_e = np.sqrt([chain["s2"] for chain in chains])
-    intercept = _draw_intercept(coef, sigma_e, design, fit_intercept, rng)
+    if flat is not None:
+        noise = _noise(seed, 1, sigma_e.shape, flat.rank).reshape(-1, flat.rank)
+        coef = flat.add_draws(coef, sigma_e, noise)
+    intercept = _draw_intercept(coef, sigma_e, design, fit_intercept, seed)
     learned_theta = len(chains[0]["theta"]) > 0
     return PosteriorDraws(
         coef=coef,
@@ -114,11 +134,11 @@ def collect_draws(
         if has_slab_variance
         else None,
         theta=np.array([chain["theta"] for chain in chains]) if learned_theta else None,
-        groups=None if home is None else _groups_of(coef, home),
+        groups=None if home is None else groups_of(coef, home),
     )
 
 
-def _groups_of(coef: Any, home: NDArray[np.int64]) -> Any:
+def groups_of(coef: Any, home: NDArray[np.int64]) -> Any:
     """Return a sparse matrix with ones for the groups that have columns in a row."""
     n_groups = int(home.max()) + 1
     rows = np.repeat(np.arange(coef.shape[0]), np.diff(coef.indptr))
@@ -150,7 +170,7 @@ def collect_logit_draws(
         intercept=intercept,
         sigma_beta=np.sqrt([chain["slab_variance"] for chain in chains]),
         theta=np.array([chain["theta"] for chain in chains]) if len(chains[0]["theta"]) else None,
-        groups=None if home is None else _groups_of(coef, home),
+        groups=None if home is None else groups_of(coef, home),
     )
 
 
@@ -160,18 +180,17 @@ def collect_dense_draws(
     *,
     learned: tuple[str, ...],
     fit_intercept: bool,
-    rng: np.random.Generator,
+    seed: int,
 ) -> PosteriorDraws:
-    """Join the core's chains of which every coefficient is a number other than zero.
+    """Join chains of which every coefficient is a number other than zero, in the user's units.
 
     ``learned`` names what was drawn beside the coefficients and the noise.
     """
     coef = np.concatenate([chain["beta"] for chain in chains])
-    coef *= design.inverse_scale
     sigma_e = np.sqrt([chain["s2"] for chain in chains])
     return PosteriorDraws(
         coef=coef,
-        intercept=_draw_intercept(coef, sigma_e, design, fit_intercept, rng),
+        intercept=_draw_intercept(coef, sigma_e, design, fit_intercept, seed),
         sigma_e=sigma_e,
         **{name: np.array([chain[name] for chain in chains]) for name in learned},
     )
@@ -182,11 +201,21 @@ def _draw_intercept(
     sigma_e: _Floats,
     design: _core.Quadratic,
     fit_intercept: bool,
-    rng: np.random.Generator,
+    seed: int,
 ) -> _Floats:
     """Given the coefficients, the mean of y - X b is known to sigma_e / sqrt(n)."""
     if not fit_intercept:
         return np.zeros(sigma_e.shape)
     mean = design.mean_y - (coef @ design.mean).reshape(sigma_e.shape)
-    error: _Floats = sigma_e / np.sqrt(design.weight) * rng.standard_normal(sigma_e.shape)
-    return np.asarray(mean + error)
+    noise = _noise(seed, 0, sigma_e.shape, 1)[:, :, 0]
+    return np.asarray(mean + sigma_e / np.sqrt(design.weight) * noise)
+
+
+def _noise(seed: int, use: int, shape: tuple[int, ...], width: int) -> _Floats:
+    """Draw normal numbers by chain, so that more draws leave those before them as they are.
+
+    Those of another use are others.
+    """
+    chains, draws = shape
+    streams = [np.random.default_rng([seed, use, chain]) for chain in range(chains)]
+    return np.array([stream.standard_normal((draws, width)) for stream in streams])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Real
+from os import PathLike
 from typing import Any, ClassVar
 
 from ellzero import _core
@@ -30,6 +32,19 @@ class HorseshoeRegressor(ScaleMixtureRegressor):
     expected_size : float, default=None
         How many variables m are expected to matter: ``tau_0 = m / (p - m)`` (Piironen and Vehtari
         2017). More than 0, less than p; None means 10, or half of p where that is less.
+    regularised : bool, default=False
+        Whether to bound large effects by a slab (Piironen and Vehtari 2017):
+        ``1 / var(beta_j) = 1 / (tau lambda_j)^2 + 1 / c^2``,
+        ``c^2 ~ InvGamma(slab_df / 2, slab_df slab_scale^2 / 2)``, so that an effect that the data
+        hardly bound, as of one of two nearly equal columns, has a Student-t prior rather than one
+        without moments.
+    slab_df : float, default=4.0
+        Degrees of freedom of the slab.
+    slab_scale : float, default=None
+        Its scale, in units of y, for columns of unit l2 norm: like tau, it depends on n, and
+        :func:`ellzero.posterior.from_standardised` turns it from units of y per standard deviation
+        of a column. None means the norm of y less its mean: one standard deviation of y per
+        standard deviation of a column.
     sigma_e : "learn" or float, default="learn"
         Standard deviation of the noise, in units of y. "learn" gives
         ``sigma_e^2 ~ InvGamma(.005, .0025 var(y))``: worth a hundredth of a row, and proper, as it
@@ -40,6 +55,10 @@ class HorseshoeRegressor(ScaleMixtureRegressor):
         Whether to centre y and the columns of X and to fit an intercept.
     random_state : int, RandomState instance or None, default=None
         Seed. The same seed gives the same draws, whatever ``n_jobs``.
+    checkpoint : str or os.PathLike, default=None
+        A file that chains are kept in while they run, every half minute or so: if the process is
+        killed, the same fit goes on from there and has the same bits. It is removed when the fit is
+        done.
     n_jobs : int, default=None
         Threads over chains; None means 1.
     verbose : int, default=0
@@ -58,7 +77,8 @@ class HorseshoeRegressor(ScaleMixtureRegressor):
         zero. No coefficient is exactly zero: for the probability that one is, there is
         :class:`ellzero.SpikeSlabRegressor`.
     draws_ : PosteriorDraws
-        Draws of coefficients, intercept, sigma_e and, where learned, tau.
+        Draws of coefficients, intercept, sigma_e and, where learned, tau; c, as ``slab``, if there
+        is one.
     diagnostics_ : pandas.DataFrame
         By variable, and for the hyperparameters: ``r_hat`` (rank-normalised), ``ess_bulk``,
         ``ess_tail``, and ``mcse``, the Monte Carlo error of the mean.
@@ -70,7 +90,8 @@ class HorseshoeRegressor(ScaleMixtureRegressor):
     Warns
     -----
     ConvergenceWarning
-        If the chains disagree.
+        If the chains disagree, or the draws of a coefficient, tau or sigma_e are worth too few
+        independent ones.
 
     See Also
     --------
@@ -81,7 +102,7 @@ class HorseshoeRegressor(ScaleMixtureRegressor):
     -----
     The sampler is that of :class:`ellzero.BayesianBridgeRegressor` but for the scales: tau and
     sigma_e are drawn with the local scales integrated out, the local scales independently and
-    exactly.
+    exactly. Where rows are few, all scales are drawn with the coefficients integrated out.
 
     References
     ----------
@@ -95,13 +116,17 @@ class HorseshoeRegressor(ScaleMixtureRegressor):
     >>> from ellzero import HorseshoeRegressor
     >>> from ellzero.datasets import load_diabetes_interactions
     >>> diabetes = load_diabetes_interactions()
-    >>> model = HorseshoeRegressor(random_state=0).fit(diabetes.data, diabetes.target)
+    >>> model = HorseshoeRegressor(n_draws=3000, random_state=0)
+    >>> model = model.fit(diabetes.data, diabetes.target)
     >>> [str(name) for name in model.get_feature_names_out()]
     ['bmi', 'map', 'ltg']
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "expected_size": [Interval(Real, 0, None, closed="neither"), None],
+        "regularised": ["boolean"],
+        "slab_df": [Interval(Real, 0, None, closed="neither")],
+        "slab_scale": [Interval(Real, 0, None, closed="neither"), None],
         **ScaleMixtureRegressor._parameter_constraints,
     }
 
@@ -110,23 +135,31 @@ class HorseshoeRegressor(ScaleMixtureRegressor):
         *,
         tau: float | str = "learn",
         expected_size: float | None = None,
+        regularised: bool = False,
+        slab_df: float = 4.0,
+        slab_scale: float | None = None,
         sigma_e: float | str = "learn",
         n_chains: int = 4,
         n_draws: int = 1000,
         n_warmup: int = 500,
         fit_intercept: bool = True,
         random_state: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.tau = tau
         self.expected_size = expected_size
+        self.regularised = regularised
+        self.slab_df = slab_df
+        self.slab_scale = slab_scale
         self.sigma_e = sigma_e
         self.n_chains = n_chains
         self.n_draws = n_draws
         self.n_warmup = n_warmup
         self.fit_intercept = fit_intercept
         self.random_state = random_state
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -135,9 +168,26 @@ class HorseshoeRegressor(ScaleMixtureRegressor):
         horseshoe = prior.horseshoe
         tau = check_sigma("tau", self.tau)
         horseshoe.learn_tau = tau is None
+        horseshoe.regularised = bool(self.regularised)
+        horseshoe.slab_df = _check_degrees(self.slab_df)
+        if self.slab_scale is not None:
+            horseshoe.slab_scale = float(check_sigma("slab_scale", self.slab_scale) or 1)
+            if not self.regularised:
+                raise ValueError(f"slab_scale={self.slab_scale!r} is for regularised=True only.")
+        slab = ("slab",) if self.regularised else ()
         if tau is not None:
             horseshoe.tau = tau
-            return ()
+            return slab
         size = expected_size_of(self.expected_size, n_columns)
         horseshoe.tau_scale = size / (n_columns - size)
-        return ("tau",)
+        return ("tau", *slab)
+
+    def _set_units(self, prior: _core.ScaleMixturePrior, design: _core.Quadratic) -> None:
+        if self.slab_scale is None and design.yy > 0:
+            prior.horseshoe.slab_scale = math.sqrt(design.yy)
+
+
+def _check_degrees(slab_df: Any) -> float:
+    if not 0.01 <= slab_df <= 1e6:
+        raise ValueError(f"slab_df must be a number between 0.01 and 1e6; got {slab_df!r}.")
+    return float(slab_df)

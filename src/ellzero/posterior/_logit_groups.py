@@ -50,10 +50,10 @@ class LogitGroups(NamedTuple):
     def sample(
         self, n_chains: int, seed: int, schedule: _core.Schedule, threads: int, progress: Any
     ) -> list[dict[str, Any]]:
-        """Run the chains; what comes back is of the columns of X."""
+        """Run the chains; what comes back is of the columns of the bases."""
         parents = self.units.parents
         count = self.units.count
-        chains = _core.sample_logit_groups(
+        return _core.sample_logit_groups(
             self.rows,
             self.prior,
             self.columns,
@@ -66,7 +66,6 @@ class LogitGroups(NamedTuple):
             threads=threads,
             progress=progress,
         )
-        return [self._in_columns(chain) for chain in chains]
 
     @property
     def _map(self) -> Any:
@@ -83,7 +82,8 @@ class LogitGroups(NamedTuple):
         shape = (self.n_columns, sum(map(len, self.columns)))
         return sparse.csr_array((values, (rows, across)), shape=shape)
 
-    def _in_columns(self, chain: dict[str, Any]) -> dict[str, Any]:
+    def in_columns(self, chain: dict[str, Any]) -> dict[str, Any]:
+        """Turn what a chain drew into what it means for the columns of X."""
         to = self._map
         draws = sparse.csr_array(
             (chain["beta"], chain["support"], chain["begins"]),

@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero import _core
 from ellzero._certificate import Certificate
 from ellzero._columns import resolve_columns
 from ellzero._engine import make_design, make_engine, thread_count
 from ellzero._sklearn import check_parameters, check_table
-from ellzero.posterior._prior import PriorSettings, check_ratio, check_sigma, make_prior
-from ellzero.posterior._starts import make_supports
+from ellzero.posterior._flat import resolve_flat, take_out
+from ellzero.posterior._modes import find_modes
+from ellzero.posterior._prior import (
+    PriorSettings,
+    check_ratio,
+    check_scaled_ratio,
+    check_sigma,
+    make_prior,
+    resolve_slab_scale,
+)
+from ellzero.posterior._starts import make_supports, ridge_of
 from ellzero.priors import BernoulliGaussian
 
 __all__ = ["MarginalMap", "marginal_map"]
@@ -23,6 +32,8 @@ _FRONTIER_SIZE = 20
 _PARAMETERS: dict[str, list[Any]] = {
     "prior": [BernoulliGaussian],
     "always_include": ["array-like", str, set, None],
+    "flat": ["array-like", str, set, None],
+    "slab_scale": ["array-like", Mapping, None],
     "fit_intercept": ["boolean"],
 }
 
@@ -34,7 +45,7 @@ class MarginalMap:
     Attributes
     ----------
     support : ndarray of int
-        Sorted indices of the columns in the model.
+        Sorted indices of the columns in the model, flat ones among them.
     coef : ndarray of shape (p,)
         Posterior mean of the coefficients given the model, in units of y per unit of the column.
     intercept : float
@@ -60,6 +71,8 @@ def marginal_map(
     *,
     sample_weight: Any = None,
     always_include: Any = None,
+    flat: Any = None,
+    slab_scale: Any = None,
     fit_intercept: bool = True,
 ) -> MarginalMap:
     r"""Find the mode of ``p(gamma | y)``: the most probable model.
@@ -77,7 +90,8 @@ def marginal_map(
     the joint mode, and a smaller model of the marginal one.
 
     The search flips or swaps the variables that raise ``p(gamma | y)`` most until none does, from
-    the empty model and from the frontier's models of 1 to 20 variables.
+    the empty model and from the frontier's models of 1 to 20 variables; then from what it found,
+    with each of its variables left out in turn.
 
     Parameters
     ----------
@@ -94,6 +108,13 @@ def marginal_map(
         Frequency weights, not negative.
     always_include : sequence of names, integers, or mask, default=None
         Columns that are in every model.
+    flat : sequence of names, integers, or mask, default=None
+        Columns that are in every model under a flat prior, like the intercept: y and the other
+        columns are what these leave of them, but ``sigma_beta`` is for columns of unit l2 norm as
+        they are. :class:`SpikeSlabRegressor` has the same.
+    slab_scale : array of shape (p,), mapping or Series, default=None
+        What ``sigma_beta`` is multiplied by for each column: from .001 to 1000; 1 for columns that
+        a mapping leaves out.
     fit_intercept : bool, default=True
         Whether to centre y and the columns of X and to fit an intercept.
 
@@ -118,23 +139,35 @@ def marginal_map(
         _PARAMETERS,
         prior=prior,
         always_include=always_include,
+        flat=flat,
+        slab_scale=slab_scale,
         fit_intercept=fit_intercept,
     )
     sigma_beta = check_sigma("sigma_beta", prior.sigma_beta)
     noise = _check_noise(sigma_e)
     check_ratio(noise, sigma_beta)
-    table, response, weights, names = check_table("marginal_map", X, y, sample_weight)
+    table, response, weights, names = check_table(
+        "marginal_map", X, y, sample_weight, statistics=True
+    )
     n_columns = table.shape[1]
     forced = resolve_columns("always_include", always_include, n_columns, names)
     threads = thread_count()
     design = make_design(table, response, weights, fit_intercept, threads)
     theta = np.full(n_columns, float(prior.theta))
-    settings = PriorSettings(theta, sigma_beta, noise, 1.0, "gaussian", None, "selection")
-    compiled = make_prior(design, settings, forced, fit_intercept=fit_intercept, names=names)
-    ridge = prior.ridge(noise)
+    unchosen = resolve_flat(flat, always_include, n_columns, names)
+    scale = resolve_slab_scale(slab_scale, "gaussian", n_columns, names, None, unchosen)
+    check_scaled_ratio(noise, sigma_beta, scale)
+    settings = PriorSettings(theta, sigma_beta, noise, 1.0, "gaussian", None, "selection", scale)
+    terms = None
+    if unchosen.size:
+        terms = take_out(design, unchosen, None, fit_intercept=fit_intercept)
+        design = terms.design
+    compiled = make_prior(
+        design, settings, forced, fit_intercept=fit_intercept, names=names, flat=terms
+    )
+    ridge = ridge_of(compiled)
     starts = make_supports(design, ridge, forced, _FRONTIER_SIZE, threads)
-    climbed = _core.climb_spike_slab(design, compiled, [[], *starts], True, threads)
-    best = max(climbed, key=lambda end: end.log_posterior)
+    best = find_modes(design, compiled, [[], *starts], threads)[0]
     support, log_posterior = best.support, best.log_posterior
 
     engine = make_engine(design, ridge, threads)
@@ -142,11 +175,14 @@ def marginal_map(
     solved = engine.solution()
     coef = np.zeros(n_columns)
     coef[solved.support] = solved.beta * solved.inverse_scale
+    if terms is not None:
+        coef = terms.complete(coef)
+        support = np.union1d(support, terms.columns)
     certificate = Certificate.of_search(effect="raises p(gamma | y)")
     return MarginalMap(
         support=support,
         coef=coef,
-        intercept=design.mean_y - float(solved.mean @ coef[solved.support]),
+        intercept=design.mean_y - float(design.mean @ coef),
         log_posterior=log_posterior,
         certificate=certificate.with_objective(log_posterior),
     )

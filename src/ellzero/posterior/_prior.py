@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +12,14 @@ from scipy.special import betaln, gammaln
 
 from ellzero import _core
 from ellzero._columns import column_name
+from ellzero.posterior._by_unit import Kind, positions_of, resolve_by_unit
+from ellzero.posterior._flat import FlatTerms
+from ellzero.regression._units import Units
 
 __all__ = [
     "PriorSettings",
     "check_ratio",
+    "check_scaled_ratio",
     "check_sigma",
     "expected_size_of",
     "gaussian_twin",
@@ -24,6 +27,7 @@ __all__ = [
     "log_likelihood_constant",
     "make_prior",
     "noise_prior",
+    "resolve_slab_scale",
     "resolve_theta",
 ]
 
@@ -38,6 +42,9 @@ _BOOM_DIAGONAL = 0.5
 _LAPLACE_WIDER = 2.0
 # How many variables are expected before the data: at most, and as a share of the columns.
 _SIZES = {"selection": (2.0, 0.25), "zellner-siow": (2.0, 0.25), "prediction": (10.0, 0.5)}
+_THETA = Kind("theta", 0, 1, "probability", "probabilities")
+# Beyond these a Gram matrix could not tell a slab from none, or from a flat one.
+_SCALE = Kind("slab_scale", 1e-3, 1e3, "scale", "scales")
 
 
 class PriorSettings(NamedTuple):
@@ -50,6 +57,7 @@ class PriorSettings(NamedTuple):
     slab: str
     g: float | None
     scale_prior: str
+    slab_scale: NDArray[np.float64] | None = None  # by unit; None if all are one
 
 
 def expected_size_of(
@@ -89,50 +97,31 @@ def resolve_theta(
     """
     if isinstance(theta, str):  # "learn", the only one that parameters are checked to be
         return None
-    if hasattr(theta, "to_dict") and hasattr(theta, "index"):  # a Series
-        if not theta.index.is_unique:
-            raise ValueError("theta names a column more than once.")
-        theta = theta.to_dict()
-    if isinstance(theta, Mapping):
-        if position is None:
-            position = {j: j for j in range(n_columns)}
-            if names is not None:
-                position.update({str(name): j for j, name in enumerate(names)})
-        return _from_mapping(theta, n_columns, position, otherwise)
-    values = np.asarray(theta)
-    if values.dtype.kind not in "fiu":
-        raise ValueError(f"theta must hold numbers from 0 to 1; got {theta!r}.")
-    if values.ndim > 1 or (values.ndim == 1 and len(values) != n_columns):
-        there = (
-            f"X has {n_columns} columns" if position is None else f"there are {n_columns} groups"
-        )
-        raise ValueError(
-            f"theta has shape {values.shape}, but {there}: give one probability, or one per "
-            f"{'column' if position is None else 'group'}."
-        )
-    out = np.broadcast_to(values.astype(np.float64), n_columns).copy()
-    wrong = np.flatnonzero(~((out >= 0) & (out <= 1)))
-    if wrong.size:
-        name = column_name(int(wrong[0]), names)
-        raise ValueError(
-            f"theta must hold numbers from 0 to 1; got {float(out[wrong[0]])!r} for {name!r}."
-        )
-    return out
+    return resolve_by_unit(_THETA, theta, n_columns, names, otherwise, position=position)
 
 
-def _from_mapping(
-    theta: Mapping[Any, Any], count: int, position: Mapping[Any, int], otherwise: float
-) -> NDArray[np.float64]:
-    out = np.full(count, np.nan)
-    for key, value in theta.items():
-        if key not in position:
-            raise ValueError(f"theta names column {key!r}, which X does not have.")
-        if isinstance(value, bool) or not (isinstance(value, Real) and 0 <= float(value) <= 1):
-            raise ValueError(f"theta must hold numbers from 0 to 1; got {value!r} for {key!r}.")
-        if not np.isnan(out[position[key]]) and out[position[key]] != float(value):
-            raise ValueError(f"theta names the group of {key!r} twice, with two probabilities.")
-        out[position[key]] = float(value)
-    return np.where(np.isnan(out), otherwise, out)
+def resolve_slab_scale(
+    slab_scale: Any,
+    slab: str,
+    n_columns: int,
+    names: Any,
+    units: Units | None,
+    flat: NDArray[np.int64],
+) -> NDArray[np.float64] | None:
+    """Return the scale of the slab of each column, or group; None if all are one."""
+    if slab_scale is None:
+        return None
+    if slab in ("zellner", "boom"):
+        raise ValueError(f"slab_scale is not part of slab={slab!r}; leave it out.")
+    labels, count, position = names, n_columns, None
+    if units is not None:
+        labels, count, position = units.names, units.count, positions_of(units, names)
+    scale = resolve_by_unit(_SCALE, slab_scale, count, labels, 1.0, position=position)
+    named = flat[scale[flat] != 1]
+    if named.size and np.ndim(slab_scale) == 0:  # a mapping: an array has to have something there
+        name = column_name(int(named[0]), labels)
+        raise ValueError(f"slab_scale names {name!r}, which is flat: it has no slab.")
+    return scale
 
 
 def make_prior(
@@ -143,56 +132,90 @@ def make_prior(
     fit_intercept: bool,
     names: Any = None,
     theta_b: float | None = None,
+    flat: FlatTerms | None = None,
+    total: float | None = None,
 ) -> _core.SpikeSlabPrior:
-    """Make the core's prior; defaults are scaled to the data.
+    """Make the core's prior; defaults are scaled to the data: to ``total``, or to y'y.
 
     With s^2 the variance of y, sigma_e^2 ~ IG(.005, .0025 s^2) as in BoomSpikeSlab. ``forced``,
     ``names`` and theta are of units: columns, unless ``names`` are those of groups. A theta that is
-    learned is Beta(1, theta_b), by default with a mean of ``expected_size`` columns.
+    learned is Beta(1, theta_b), by default with a mean of ``expected_size`` columns. ``flat`` are
+    terms that were taken out of the design.
     """
+    rank, n_flat = (0, 0) if flat is None else (flat.rank, flat.units.size)
     prior = _core.SpikeSlabPrior()
     prior.slab = getattr(_core.Slab, settings.slab)
-    prior.noise, degrees, total = noise_prior(design, settings.sigma_e, fit_intercept=fit_intercept)
-    prior.slab_variance = _slab_variance(settings, total, design, prior.noise)
+    prior.noise, degrees, total = noise_prior(
+        design, settings.sigma_e, fit_intercept=fit_intercept, rank=rank, total=total
+    )
+    left = 1.0 if flat is None else flat.mean_square_share()
+    prior.slab_variance = _slab_variance(settings, total, design, prior.noise, left)
     prior.degrees = degrees
     if settings.slab == "zellner":
         prior.g = design.weight if settings.g is None else settings.g
     if settings.slab == "boom":
         prior.information = _BOOM_ROWS / design.weight
         prior.diagonal = _BOOM_DIAGONAL
-        prior.degrees = design.weight  # its intercept has a prior too
+        prior.degrees = design.weight - rank  # its intercept has a prior too
     log_odds = np.zeros(design.columns if names is None else len(names))
     if settings.theta is None:
         prior.learn_theta = True
         prior.theta_a = 1.0
-        prior.theta_b = log_odds.size / settings.expected_size - 1 if theta_b is None else theta_b
+        count = log_odds.size - n_flat
+        prior.theta_b = count / settings.expected_size - 1 if theta_b is None else theta_b
     else:
         with np.errstate(divide="ignore"):
             log_odds = np.log(settings.theta) - np.log1p(-settings.theta)
-    contrary = forced[log_odds[forced] == -np.inf]
-    if contrary.size:
-        raise ValueError(
-            f"always_include names column {column_name(int(contrary[0]), names)!r}, but theta is 0 "
-            "there."
-        )
-    log_odds[forced] = np.inf
+    named = {"always_include": forced}
+    if flat is not None:
+        named["flat"] = flat.units
+    for argument, units in named.items():
+        contrary = units[log_odds[units] == -np.inf]
+        if contrary.size:
+            raise ValueError(
+                f"{argument} names column {column_name(int(contrary[0]), names)!r}, but theta is 0 "
+                "there."
+            )
+        log_odds[units] = np.inf
     prior.log_odds = log_odds.tolist()
+    if settings.slab in ("gaussian", "laplace"):
+        prior.scales = _scales(settings.slab_scale, flat)
     return prior
 
 
+def _scales(slab_scale: NDArray[np.float64] | None, flat: FlatTerms | None) -> list[float]:
+    """Return the scales of the slabs as the core has them: of what flat terms leave of a unit.
+
+    What is left of a column has norm a, and is scaled to unit norm: its coefficient is a times as
+    large, and so is its slab.
+    """
+    if slab_scale is None and flat is None:
+        return []
+    given = 1.0 if slab_scale is None else slab_scale
+    left = 1.0 if flat is None else flat.shares()
+    return [float(scale) for scale in np.asarray(given * left)]
+
+
 def _slab_variance(
-    settings: PriorSettings, total: float, design: _core.Quadratic, noise: _core.Variance
+    settings: PriorSettings,
+    total: float,
+    design: _core.Quadratic,
+    noise: _core.Variance,
+    left: float,
 ) -> _core.Variance:
     """Return the prior of sigma_beta^2, for y with a sum of squares ``total``.
 
     "selection": IG(1, v) with v such that one variable explains half of y; "prediction": such that
-    ``expected_size`` of them do. "zellner-siow": sigma_beta^2 / sigma_e^2 ~ IG(1/2, n/2).
+    ``expected_size`` of them do. "zellner-siow": sigma_beta^2 / sigma_e^2 ~ IG(1/2, n/2). Where
+    flat terms leave a share ``left`` of the squares of a column, on average, it explains so much
+    less than its coefficient would have it, and the coefficient is expected to be as much larger.
     """
     if settings.scale_prior == "zellner-siow" and settings.sigma_beta is None:
-        out = _variance(None, 0.5, 0.5 * design.weight, design.weight * noise.value)
+        rows = design.weight / left
+        out = _variance(None, 0.5, 0.5 * rows, rows * noise.value)
         out.relative = True
         return out
-    share = _EXPECTED_R2 * total
+    share = _EXPECTED_R2 * total / left
     if settings.slab in ("zellner", "boom"):  # the search for a start has its ridge from here
         share /= expected_size_of(None, design.columns)
     elif settings.scale_prior == "prediction":
@@ -203,11 +226,21 @@ def _slab_variance(
 
 
 def noise_prior(
-    design: _core.Quadratic, sigma_e: float | None, *, fit_intercept: bool
+    design: _core.Quadratic,
+    sigma_e: float | None,
+    *,
+    fit_intercept: bool,
+    rank: int = 0,
+    total: float | None = None,
 ) -> tuple[_core.Variance, float, float]:
-    """Return the prior of sigma_e^2, the degrees of freedom of y, and its sum of squares."""
-    degrees = design.weight - 1 if fit_intercept else design.weight
-    total = design.yy if design.yy > 0 else max(degrees, 1.0)
+    """Return the prior of sigma_e^2, the degrees of freedom of y, and its sum of squares.
+
+    ``rank`` is that of what was taken out of y beside the intercept. The sum of squares is y'y, or
+    the ``total`` given.
+    """
+    degrees = design.weight - rank - (1 if fit_intercept else 0)
+    if total is None:
+        total = design.yy if design.yy > 0 else max(degrees, 1.0)
     variance = total / degrees if degrees > 0 else total
     left = (1 - _EXPECTED_R2) * variance
     return _variance(sigma_e, 0.5 * _DEGREES, 0.5 * _DEGREES * left, left), degrees, total
@@ -223,6 +256,7 @@ def gaussian_twin(prior: _core.SpikeSlabPrior) -> _core.SpikeSlabPrior:
         "theta_a",
         "theta_b",
         "log_odds",
+        "scales",
         "degrees",
     ):
         setattr(twin, name, getattr(prior, name))
@@ -264,6 +298,20 @@ def check_ratio(sigma_e: float | None, sigma_beta: float | None) -> None:
             f"sigma_beta={sigma_beta:g} is too far from sigma_e={sigma_e:g}: their ratio must be "
             "between 1e-5 and 1e5."
         )
+
+
+def check_scaled_ratio(
+    sigma_e: float | None, sigma_beta: float | None, slab_scale: NDArray[np.float64] | None
+) -> None:
+    """Do the same for slabs with scales of their own."""
+    if sigma_e is None or sigma_beta is None or slab_scale is None:
+        return
+    for scale in (float(slab_scale.min()), float(slab_scale.max())):
+        if not 1e-5 <= sigma_e / (scale * sigma_beta) <= 1e5:
+            raise ValueError(
+                f"slab_scale={scale:g} times sigma_beta={sigma_beta:g} is too far from "
+                f"sigma_e={sigma_e:g}: their ratio must be between 1e-5 and 1e5."
+            )
 
 
 def log_evidence_constant(

@@ -11,6 +11,9 @@ from ellzero import _core
 from ellzero._columns import column_name
 from ellzero._engine import CACHE_BYTES, thread_count
 from ellzero.posterior._credible_sets import Correlations, correlate
+from ellzero.posterior._flat import FlatTerms, take_out
+from ellzero.posterior._marginals import Marginals, make_marginals
+from ellzero.posterior._model_prior import ModelPrior
 from ellzero.posterior._prior import (
     PriorSettings,
     log_evidence_constant,
@@ -18,7 +21,7 @@ from ellzero.posterior._prior import (
     make_prior,
 )
 from ellzero.posterior._starts import Starts, make_group_starts, make_starts
-from ellzero.posterior._unit_prior import is_of_columns, refuse_orphans, theta_rate
+from ellzero.posterior._unit_prior import NO_UNITS, is_of_columns, refuse_orphans, theta_rate
 from ellzero.regression._units import Units
 
 __all__ = ["ColumnProblem", "GroupProblem", "correlate_groups", "make_problem"]
@@ -44,7 +47,11 @@ class ColumnProblem:
     always_width, free_width : int
         How many columns are in every model, and how many those groups have that may go either way;
         0 without groups.
+    flat : FlatTerms or None
+        What was taken out of the design.
     """
+
+    flat: FlatTerms | None = None
 
     def __init__(
         self,
@@ -63,9 +70,14 @@ class ColumnProblem:
     def _is_possible(self) -> NDArray[np.bool_]:
         return np.asarray(self.design.inverse_scale > 0)
 
-    def starts(self, n_chains: int) -> Starts:
-        """Return where chains start, and coefficients near which to take moments."""
-        return make_starts(self.design, self.prior, self.always, n_chains, thread_count())
+    def starts(self, n_chains: int, *, search: bool) -> Starts:
+        """Return where chains start, coefficients near which to take moments, and modes.
+
+        Modes are looked for if ``search`` says so: enumeration has no use for them.
+        """
+        return make_starts(
+            self.design, self.prior, self.always, n_chains, thread_count(), search=search
+        )
 
     def enumerate(
         self, reference: list[float], *, draws: int, seed: int, threads: int
@@ -93,11 +105,43 @@ class ColumnProblem:
             schedule=schedule,
             threads=threads,
             progress=progress,
+            modes=starts.modes,
         )
 
     def correlate(self, inclusion: _Floats) -> Correlations:
         """Correlate the units that are likely enough to be in a credible set."""
         return correlate(self.design, inclusion)
+
+    @property
+    def groups(self) -> list[NDArray[np.int64]]:
+        """The columns of every unit."""
+        return [np.array([j]) for j in range(self.design.columns)]
+
+    def marginals(self, inclusion: _Floats) -> Marginals | None:
+        """Keep what says how well each of the most probable models explains y."""
+        return make_marginals(
+            self.design, self.prior, self.groups, self.scales, inclusion, self.flat
+        )
+
+    @property
+    def scales(self) -> _Floats:
+        """How wide the slab of every unit is over sigma_beta, in its orthonormal basis."""
+        return np.array(self.prior.scales or [1.0] * len(self.names))
+
+    def model_prior(self, theta: _Floats | None) -> ModelPrior:
+        """Return what models are worth before the data."""
+        units = self.units
+        return ModelPrior(
+            count=len(self.names),
+            free=self.free,
+            always=self.always,
+            forced=np.flatnonzero(np.isposinf(self.prior.log_odds)),
+            theta=theta,
+            a=self.prior.theta_a,
+            b=self.prior.theta_b,
+            parents=None if units is None else units.parents,
+            strong=False if units is None else units.strong,
+        )
 
 
 class GroupProblem(ColumnProblem):
@@ -128,10 +172,16 @@ class GroupProblem(ColumnProblem):
     def _is_possible(self) -> NDArray[np.bool_]:
         return np.asarray(self._posterior.widths > 0)
 
-    def starts(self, n_chains: int) -> Starts:
-        """Return where chains start, and coefficients near which to take moments."""
+    def starts(self, n_chains: int, *, search: bool) -> Starts:
+        """Return where chains start, coefficients near which to take moments, and modes."""
         return make_group_starts(
-            self.design, self._posterior, self.prior, self._own, n_chains, thread_count()
+            self.design,
+            self._posterior,
+            self.prior,
+            self._own,
+            n_chains,
+            thread_count(),
+            search=search,
         )
 
     def enumerate(
@@ -155,11 +205,23 @@ class GroupProblem(ColumnProblem):
             schedule=schedule,
             threads=threads,
             progress=progress,
+            modes=starts.modes,
         )
 
     def correlate(self, inclusion: _Floats) -> Correlations:
         """Correlate the groups that are likely enough to be in a credible set."""
         return correlate_groups(self.design, self._own, inclusion)
+
+    @property
+    def groups(self) -> list[NDArray[np.int64]]:
+        """The columns of every group."""
+        return self._own.columns
+
+    @property
+    def scales(self) -> _Floats:
+        """How wide the slab of every group is over sigma_beta, in its orthonormal basis."""
+        widths = np.maximum(self._posterior.widths, 1)
+        return np.asarray(super().scales / np.sqrt(widths) if self.shared else super().scales)
 
 
 def correlate_groups(design: _core.Quadratic, units: Units, inclusion: _Floats) -> Correlations:
@@ -194,19 +256,38 @@ def make_problem(
     *,
     fit_intercept: bool,
     names: Any,
+    flat: NDArray[np.int64] = NO_UNITS,
 ) -> ColumnProblem:
-    """Put a prior on units, columns if these are None; ``forced`` are those always in."""
+    """Put a prior on units, columns if these are None; ``forced`` are those always in.
+
+    ``flat`` are those always in under a flat prior.
+    """
+    terms = None
+    if flat.size:
+        terms = take_out(design, flat, units, fit_intercept=fit_intercept)
+        design = terms.design
+        forced = np.setdiff1d(forced, flat)  # as parents of others
     labels = [column_name(j, names) for j in range(design.columns)]
     theta_b = None
     if units is not None:
         labels = units.names
         if settings.theta is None:
             size = settings.expected_size
-            theta_b = theta_rate(size, units.count, units.parents, units.strong)
+            theta_b = theta_rate(size, units.count, units.parents, units.strong, flat)
     prior = make_prior(
-        design, settings, forced, fit_intercept=fit_intercept, names=labels, theta_b=theta_b
+        design,
+        settings,
+        forced,
+        fit_intercept=fit_intercept,
+        names=labels,
+        theta_b=theta_b,
+        flat=terms,
     )
+    problem: ColumnProblem
     if units is None or is_of_columns(units):
-        return ColumnProblem(design, prior, labels, units)
-    refuse_orphans(units, np.isposinf(prior.log_odds))
-    return GroupProblem(design, prior, units)
+        problem = ColumnProblem(design, prior, labels, units)
+    else:
+        refuse_orphans(units, np.isposinf(prior.log_odds))
+        problem = GroupProblem(design, prior, units)
+    problem.flat = terms
+    return problem

@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ellzero import _core
 from ellzero._columns import column_name
 from ellzero._engine import make_design, thread_count
-from ellzero._predictive import predictive_interval
-from ellzero._sklearn import SelectingModel, SelectingRegressor, validate_table
+from ellzero._predictive import predictive_interval, student_log_density
+from ellzero._sklearn import SelectingRegressor, validate_table
+from ellzero.posterior._arviz import ArvizModel, dense
 from ellzero.posterior._draws import PosteriorDraws
+from ellzero.posterior._lasting import LastingPosterior
+from ellzero.posterior._prior_draws import PriorModel
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,10 +28,8 @@ __all__ = ["PosteriorModel", "PosteriorRegressor", "check_level", "dense"]
 _BLOCK = 256
 
 
-class PosteriorModel(SelectingModel):
+class PosteriorModel(LastingPosterior, PriorModel, ArvizModel):
     """A model of a linear predictor, known by draws of its coefficients from their posterior."""
-
-    draws_: PosteriorDraws
 
     def credible_interval(self, level: float = 0.95) -> pd.DataFrame:
         """Return equal-tailed credible intervals of the coefficients.
@@ -92,7 +92,6 @@ class PosteriorRegressor(SelectingRegressor, PosteriorModel):
     """
 
     _mean: NDArray[np.float64]
-    _weight: float
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predict the response by its posterior mean.
@@ -103,7 +102,8 @@ class PosteriorRegressor(SelectingRegressor, PosteriorModel):
             Rows to predict for, in the units and with the columns of ``fit``.
         return_std : bool, default=False
             Whether to return the standard deviation of a new observation too: what is not known of
-            the coefficients, the intercept and the model, and the noise.
+            the coefficients, the intercept and the model, and the noise. Infinite under Student's
+            noise if a draw has no more than two degrees of freedom.
 
         Returns
         -------
@@ -116,7 +116,7 @@ class PosteriorRegressor(SelectingRegressor, PosteriorModel):
         mean = np.asarray(table @ self.coef_ + self.intercept_, dtype=np.float64)
         if not return_std:
             return mean
-        noise_variance = np.mean(self.draws_.sigma_e**2) * self._noise_factor()
+        noise_variance = np.mean(self._noise_variances()) * self._noise_factor()
         signal_variance = np.empty(len(mean))
         for begin in range(0, len(mean), _BLOCK):
             signal = self._signal(table[begin : begin + _BLOCK])
@@ -129,8 +129,9 @@ class PosteriorRegressor(SelectingRegressor, PosteriorModel):
         """Return the posterior predictive interval of a new observation at each row.
 
         It is equal-tailed, and knows of everything that ``return_std`` of :meth:`predict` does: a
-        new observation is a mixture over the draws of normals, whose quantiles are computed, not
-        drawn. It rests on the model: linear, with normal noise of the same size everywhere.
+        new observation is a mixture over the draws of normals (of Student's t, where that is the
+        noise), whose quantiles are computed, not drawn. It rests on the model: linear, with noise
+        of the same size everywhere.
 
         Parameters
         ----------
@@ -157,7 +158,9 @@ class PosteriorRegressor(SelectingRegressor, PosteriorModel):
         """
         table = self._check_rows(X)
         check_level(level)
-        return predictive_interval(table, *self._predictive_draws(), float(level))
+        df = self.draws_.noise_df
+        df = None if df is None else df.ravel()
+        return predictive_interval(table, *self._predictive_draws(), float(level), df)
 
     def sample_predictive(
         self, X: Any, n_draws: int | None = None, random_state: Any = None
@@ -189,32 +192,35 @@ class PosteriorRegressor(SelectingRegressor, PosteriorModel):
         sigma = self.draws_.sigma_e.ravel()[rows]
         signal = dense(self.draws_.coef[rows] @ table.T)
         signal = signal + self.draws_.intercept.ravel()[rows][:, None]
-        return signal + sigma[:, None] * rng.standard_normal(signal.shape)
+        df = self.draws_.noise_df
+        df = None if df is None else df.ravel()[rows]
+        return signal + sigma[:, None] * draw_noise(df, signal.shape, rng)
 
-    def to_arviz(self) -> Any:
-        """Return the draws as ArviZ's ``InferenceData``; needs the package arviz.
+    def _check_response(self, y: Any, n_rows: int) -> NDArray[np.float64]:
+        response = column_or_1d(y, dtype=np.float64)
+        if len(response) != n_rows:
+            raise ValueError(f"y has {len(response)} numbers, but X has {n_rows} rows.")
+        if not np.isfinite(response).all():
+            raise ValueError("y must hold finite numbers.")
+        return np.asarray(response)
 
-        Returns
-        -------
-        arviz.InferenceData
-            Its group ``posterior`` holds ``beta`` (dense, by variable), ``intercept``, ``sigma_e``
-            and, where there are draws of them, ``sigma_beta``, ``theta``, ``tau`` and ``alpha``;
-            with groups also ``included``, by group: 1 where it is in.
-        """
-        check_is_fitted(self)
-        try:
-            import arviz
-        except ImportError:
-            raise ImportError("to_arviz needs the package arviz: pip install arviz.") from None
-        draws = self.draws_
-        shape = (draws.n_chains, draws.n_draws, draws.coef.shape[1])
-        posterior = {"beta": dense(draws.coef).reshape(shape), "intercept": draws.intercept}
-        posterior.update(draws.hyperparameters())
-        coords, dims = {"variable": self._names()}, {"beta": ["variable"]}
-        if draws.groups is not None:
-            posterior["included"] = dense(draws.groups).reshape(*shape[:2], -1)
-            coords["group"], dims["included"] = self._unit_names(), ["group"]
-        return arviz.from_dict(posterior=posterior, coords=coords, dims=dims)
+    def _log_density(
+        self, linear: NDArray[np.float64], response: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the log density of responses given each draw, by draw and row."""
+        sigma = self.draws_.sigma_e.reshape(-1, 1)
+        off = (response - linear) / sigma
+        if self.draws_.noise_df is not None:
+            df = self.draws_.noise_df.reshape(-1, 1)
+            return np.asarray(student_log_density(off, df) - np.log(sigma))
+        return np.asarray(-0.5 * off * off - np.log(sigma) - 0.5 * np.log(2 * np.pi))
+
+    def _draw_given(
+        self, draws: PosteriorDraws, linear: NDArray[np.float64], rng: np.random.Generator
+    ) -> NDArray[np.float64]:
+        """Return new responses around linear predictors, by draw and row."""
+        noise = draw_noise(draws.noise_df, linear.shape, rng)
+        return np.asarray(linear + draws.sigma_e.reshape(-1, 1) * noise)
 
     def _make_design(self, X: Any, y: Any, sample_weight: Any) -> _core.Quadratic:
         design = make_design(X, y, sample_weight, self.fit_intercept, thread_count())
@@ -226,28 +232,46 @@ class PosteriorRegressor(SelectingRegressor, PosteriorModel):
         return design
 
     def _signal(self, table: Any) -> NDArray[np.float64]:
-        """(x - mean)'b for every draw and row."""
+        """(x - mean)'b for every draw and row; under Student's noise with the draw's intercept."""
         centre: NDArray[np.float64] = (self.draws_.coef @ self._mean)[:, None]
+        if self.draws_.noise_df is not None:
+            centre = -self.draws_.intercept.reshape(-1, 1)
         return dense(self.draws_.coef @ table.T) - centre
 
     def _predictive_draws(self) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
         """For every draw its coefficients, its mean at 0 and the deviation of a new row from there.
 
-        The intercept's own error is integrated out: it is part of the deviation.
+        The intercept's own error is integrated out: it is part of the deviation. Under Student's
+        noise it can't be, and each draw has its own.
         """
         coef = self.draws_.coef
+        if self.draws_.noise_df is not None:
+            return coef, self.draws_.intercept.ravel(), self.draws_.sigma_e.ravel()
         at_zero = self.intercept_ + self._mean @ self.coef_ - coef @ self._mean
         return coef, at_zero, self.draws_.sigma_e.ravel() * np.sqrt(self._noise_factor())
 
     def _noise_factor(self) -> float:
         """Return the factor of sigma_e^2 for a new row: the intercept is uncertain too."""
-        return 1 + 1 / self._weight if self.fit_intercept else 1.0
+        integrated = self.fit_intercept and self.draws_.noise_df is None
+        return 1 + 1 / self._weight if integrated else 1.0
+
+    def _noise_variances(self) -> NDArray[np.float64]:
+        """Return the variance of the noise in each draw: Student's has none up to two degrees."""
+        df, square = self.draws_.noise_df, np.asarray(self.draws_.sigma_e**2)
+        if df is None:
+            return square
+        return np.where(df > 2, square * df / np.where(df > 2, df - 2, 1.0), np.inf)
+
+
+def draw_noise(
+    df: NDArray[np.float64] | None, shape: tuple[int, ...], rng: np.random.Generator
+) -> NDArray[np.float64]:
+    """Return noise of scale one, by draw and row: normal, or Student's t of ``df`` by draw."""
+    if df is None:
+        return rng.standard_normal(shape)
+    return rng.standard_t(df.reshape(-1, 1), shape)
 
 
 def check_level(level: Any) -> None:
     if isinstance(level, bool) or not (isinstance(level, Real) and 0 < float(level) < 1):
         raise ValueError(f"level must be strictly between 0 and 1; got {level!r}.")
-
-
-def dense(product: Any) -> NDArray[np.float64]:
-    return np.asarray(product.toarray() if sparse.issparse(product) else product)

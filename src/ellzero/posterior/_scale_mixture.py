@@ -5,23 +5,23 @@ from __future__ import annotations
 import warnings
 from functools import cached_property
 from numbers import Integral, Real
+from os import PathLike
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ellzero import _core
-from ellzero._progress import draw_printer
 from ellzero._sklearn import Interval, StrOptions, check_fit_input, unchanged_on_error
 from ellzero._warnings import MixingWarning
 from ellzero.posterior._diagnostics import coefficient_problem, diagnose, standard_deviations
-from ellzero.posterior._draws import collect_dense_draws
+from ellzero.posterior._draws import PosteriorDraws, collect_dense_draws
 from ellzero.posterior._prior import check_sigma, noise_prior
+from ellzero.posterior._prior_draws import draw_scale_mixture, prior_intercept
 from ellzero.posterior._results import PosteriorRegressor
 from ellzero.posterior._rows import merge_equal_rows
+from ellzero.posterior._run import fingerprint
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +46,7 @@ class ScaleMixtureRegressor(PosteriorRegressor):
         "n_warmup": [Interval(Integral, 0, None, closed="left")],
         "fit_intercept": ["boolean"],
         "random_state": ["random_state"],
+        "checkpoint": [str, PathLike, None],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
@@ -53,6 +54,9 @@ class ScaleMixtureRegressor(PosteriorRegressor):
     def _set_scales(self, prior: _core.ScaleMixturePrior, n_columns: int) -> tuple[str, ...]:
         """Fill in the prior of the scales; return the names of what is learned of it."""
         raise NotImplementedError
+
+    def _set_units(self, prior: _core.ScaleMixturePrior, design: _core.Quadratic) -> None:
+        """Fill in what of the prior is measured by the data; by default there is nothing."""
 
     def _warn_of_prior(self, design: _core.Quadratic) -> None:
         """Warn of a prior that does not suit the data; by default there is nothing to warn of."""
@@ -80,7 +84,10 @@ class ScaleMixtureRegressor(PosteriorRegressor):
             self._fit(X, y, sample_weight)
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _extend(self, more: int, X: Any, y: Any, sample_weight: Any) -> None:
+        self._fit(X, y, sample_weight, more)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, more: int = 0) -> None:
         X, y, sample_weight = check_fit_input(self, X, y, sample_weight)
         if self.n_jobs == 0:
             raise ValueError("n_jobs must not be 0.")
@@ -91,26 +98,36 @@ class ScaleMixtureRegressor(PosteriorRegressor):
         prior.noise, prior.degrees, _ = noise_prior(
             design, sigma_e, fit_intercept=self.fit_intercept
         )
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        workers = min(effective_n_jobs(self.n_jobs), self.n_chains)
-        total = (self.n_warmup + self.n_draws) * -(-self.n_chains // workers)
-        chains = _core.sample_scale_mixture(
-            design,
-            prior,
-            chains=self.n_chains,
-            warmup=self.n_warmup,
-            draws=self.n_draws,
-            seed=seed,
-            threads=workers,
-            progress=draw_printer(type(self).__name__, total, self.verbose),
-        )
+        self._set_units(prior, design)
+        run = self._begin(fingerprint(design), more)
+
+        def sample(
+            schedule: _core.Schedule, threads: int, progress: Any
+        ) -> list[dict[str, NDArray[np.float64]]]:
+            chains = _core.sample_scale_mixture(
+                design,
+                prior,
+                chains=self.n_chains,
+                warmup=schedule.warmup,
+                draws=schedule.draws,
+                seed=run.seed,
+                threads=threads,
+                progress=progress,
+                stop=schedule.stop,
+                states=schedule.states,
+            )
+            for chain in chains:
+                chain["beta"] *= design.inverse_scale
+            return chains
+
+        chains = self._draw(run, sample)
         self.__dict__.pop("diagnostics_", None)  # of an earlier fit
         self.draws_ = collect_dense_draws(
             chains,
             design,
             learned=learned,
             fit_intercept=self.fit_intercept,
-            rng=np.random.default_rng(seed),
+            seed=run.seed,
         )
         self.coef_ = self.draws_.coef.mean(axis=0)
         self.coef_sd_ = standard_deviations(self.draws_.coef, axis=0)
@@ -119,6 +136,27 @@ class ScaleMixtureRegressor(PosteriorRegressor):
         self._mean, self._weight = design.mean, design.weight
         self._warn_of_mixing()
         self._warn_of_prior(design)
+        self._finish(run)
+
+    def _draw_prior(
+        self, X: Any, y: Any, sample_weight: Any, n_draws: int, rng: np.random.Generator
+    ) -> tuple[PosteriorDraws, Any]:
+        X, y, sample_weight = check_fit_input(self, X, y, sample_weight)
+        prior = _core.ScaleMixturePrior()
+        self._set_scales(prior, X.shape[1])
+        design = self._make_design(X, y, sample_weight)
+        self._set_units(prior, design)
+        sigma_e = check_sigma("sigma_e", self.sigma_e)
+        noise, _, _ = noise_prior(design, sigma_e, fit_intercept=self.fit_intercept)
+        sigma = float(np.sqrt(noise.value))  # a learned one has there what its prior expects
+        coef, learned = draw_scale_mixture(prior, sigma, (n_draws, X.shape[1]), rng)
+        coef *= design.inverse_scale
+        return PosteriorDraws(
+            coef=coef,
+            intercept=prior_intercept(coef, design, self.fit_intercept),
+            sigma_e=np.full((1, n_draws), sigma),
+            **{name: values[None, :] for name, values in learned.items()},
+        ), X
 
     def _sign_probabilities(self) -> NDArray[np.float64]:
         """Posterior probabilities of each coefficient's more probable sign."""
@@ -129,6 +167,9 @@ class ScaleMixtureRegressor(PosteriorRegressor):
         draws = self.draws_
         by_chain: NDArray[np.float64] = draws.coef.reshape(draws.n_chains, draws.n_draws, -1)
         return by_chain
+
+    def _drawn(self) -> dict[str, NDArray[Any]]:
+        return {"beta": self._by_chain()}
 
     def _warn_of_mixing(self) -> None:
         others = self.draws_.hyperparameters()

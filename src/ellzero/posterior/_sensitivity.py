@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import betaln
 
-from ellzero.posterior._unit_prior import count_candidates, theta_rate
+from ellzero.posterior._unit_prior import NO_UNITS, count_candidates, theta_rate
 from ellzero.regression._parents import Parents
 
 __all__ = ["BySize", "Sensitivity", "SizePrior", "by_size", "measure_sensitivity"]
@@ -43,12 +43,13 @@ class SizePrior(NamedTuple):
     parents: Parents | None = None
     strong: bool = True
     what: str = "variables"
+    flat: NDArray[np.int64] = NO_UNITS  # those of the latter that were never expected or not
 
     def log_masses(
         self, expected_size: float, k: NDArray[np.int64], m: NDArray[np.int64]
     ) -> _Floats:
         """Return log m(k) for k free units in, of m that may be."""
-        b = theta_rate(expected_size, self.n_units, self.parents, self.strong)
+        b = theta_rate(expected_size, self.n_units, self.parents, self.strong, self.flat)
         return np.asarray(betaln(1 + k, b + m - k) - betaln(1, b), dtype=np.float64)
 
     def log_ratios(
@@ -188,7 +189,7 @@ def measure_sensitivity(
     ``inclusion`` are the probabilities as they are; ``inside``, a sparse matrix whose entries are
     the units in each draw, and ``sigma_beta`` the draws.
     """
-    s, p = prior.expected_size, prior.n_units
+    s, p = prior.expected_size, prior.n_units - prior.flat.size
     expected = (s / 2, min(2 * s, (s + p) / 2))
     found, ess = [], np.inf
     k, m = (exact.k, exact.m) if exact is not None else prior.counts_of(inside)
@@ -215,10 +216,15 @@ def measure_sensitivity(
     return Sensitivity(
         expected_size=s,
         expected=expected,
-        size=(float(found[0].sum()), float(found[1].sum())),
+        size=(_size_of(found[0], prior), _size_of(found[1], prior)),
         inclusion=(found[0], found[1]),
         move=float(moves[widest]),
         variable=names[widest],
         ess=ess,
         what=prior.what,
     )
+
+
+def _size_of(inclusion: _Floats, prior: SizePrior) -> float:
+    """Return how many variables are expected in all, but for flat ones."""
+    return float(np.delete(inclusion, prior.flat).sum())

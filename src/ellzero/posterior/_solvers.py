@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 
 from ellzero import _core
-from ellzero._progress import draw_printer
 
 __all__ = ["choose_logit_solver", "choose_solver", "deal_to_chains", "how_to_draw"]
 
@@ -32,6 +30,7 @@ def choose_solver(
     *,
     what: str = "columns",
     width: int = 0,
+    noise: str = "gaussian",
 ) -> str:
     """Return the solver that "auto" means, or the one asked for if it can do it.
 
@@ -39,6 +38,10 @@ def choose_solver(
     columns, or groups, may go either way and ``n_always`` how many columns are always in; ``width``
     is how many columns the groups have.
     """
+    if noise == "student":
+        if solver in ("enumerate", "tempered"):
+            raise ValueError(f'solver={solver!r} is for noise="gaussian"; "student" has "gibbs".')
+        return "gibbs"
     possible = slab != "laplace" and n_free <= _MOST_ENUMERATED[learns]
     if solver == "auto":
         quick = n_free <= _AUTO_ENUMERATED[learns] and n_always <= _MOST_FORCED
@@ -98,12 +101,10 @@ def deal_to_chains(
     return chains
 
 
-def how_to_draw(estimator: Any) -> tuple[_core.Schedule, int, Callable[[int], None] | None]:
-    """Return how long an estimator's chains run, in how many threads, and who hears of it."""
+def how_to_draw(estimator: Any, n_draws: int) -> tuple[_core.Schedule, int]:
+    """Return how long an estimator's chains run for so many draws, and in how many threads."""
     workers = min(effective_n_jobs(estimator.n_jobs), estimator.n_chains)
     schedule = _core.Schedule()
-    schedule.warmup, schedule.draws = estimator.n_warmup, estimator.n_draws
-    schedule.thin = estimator.thin
-    iterations = estimator.n_warmup + estimator.n_draws * estimator.thin
-    total = iterations * -(-estimator.n_chains // workers)
-    return schedule, workers, draw_printer(type(estimator).__name__, total, estimator.verbose)
+    schedule.warmup, schedule.draws = estimator.n_warmup, n_draws
+    schedule.thin = getattr(estimator, "thin", 1)
+    return schedule, workers

@@ -5,37 +5,36 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
+from functools import partial
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any, ClassVar
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.special import gammainc
-from sklearn.utils import check_random_state
 
-from ellzero._columns import resolve_columns
 from ellzero._sklearn import Interval, StrOptions, check_fit_input, unchanged_on_error
 from ellzero._warnings import DependentColumnWarning, MixingWarning
+from ellzero.posterior._by_model import MADE_OF_MODELS, ByModel
 from ellzero.posterior._diagnostics import mixing_problem
-from ellzero.posterior._draws import collect_draws
+from ellzero.posterior._draws import PosteriorDraws, collect_draws
+from ellzero.posterior._flat import FlatTerms
 from ellzero.posterior._jointness import pairs_from_masses
 from ellzero.posterior._models import models_from_masses
-from ellzero.posterior._prior import (
-    PriorSettings,
-    check_ratio,
-    check_sigma,
-    expected_size_of,
-    resolve_theta,
-)
-from ellzero.posterior._problems import ColumnProblem, make_problem
-from ellzero.posterior._results import PosteriorRegressor
+from ellzero.posterior._prior import PriorSettings
+from ellzero.posterior._prior_draws import draw_regression_prior
+from ellzero.posterior._problem_of import problem_of
+from ellzero.posterior._problems import ColumnProblem
+from ellzero.posterior._run import ChainRun, fingerprint
 from ellzero.posterior._sensitivity import SizePrior, by_size
-from ellzero.posterior._solvers import choose_solver, deal_to_chains, how_to_draw
-from ellzero.posterior._spike_slab_results import MADE_LATER, SpikeSlabResults
+from ellzero.posterior._solvers import choose_solver, deal_to_chains
+from ellzero.posterior._spike_slab_results import MADE_LATER
 from ellzero.posterior._starts import Starts
-from ellzero.posterior._unit_prior import multiply_odds, resolve_unit_theta, units_of
-from ellzero.regression._units import UNIT_CONSTRAINTS, Units
+from ellzero.posterior._student import StudentProblem, noise_problem
+from ellzero.posterior._unit_prior import NO_UNITS
+from ellzero.regression._units import UNIT_CONSTRAINTS
 
 __all__ = ["SpikeSlabRegressor"]
 
@@ -44,7 +43,7 @@ _SCALE_PRIORS = {"selection", "prediction", "zellner-siow"}
 _UNIT_PARAMETERS = ("feature_groups", "heredity", "parents", "penalty_factor")
 
 
-class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
+class SpikeSlabRegressor(ByModel):
     r"""Linear regression under a spike-and-slab prior: which variables are in, and how surely.
 
     .. math:: y = \mu + X\beta + e, \quad e \sim N(0, \sigma_e^2 I), \quad
@@ -70,6 +69,15 @@ class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
     sigma_e : "learn" or float, default="learn"
         Standard deviation of the noise, in units of y. "learn" gives
         ``sigma_e^2 ~ InvGamma(.005, .0025 var(y))``: worth a hundredth of a row.
+    noise : {"gaussian", "student"}, default="gaussian"
+        "student" is for data with outliers: ``e_i / sigma_e`` is Student's t, so that rows far out
+        count for little. ``sigma_e`` is the scale of the t then, not its standard deviation, and
+        where the priors of sigma_e and sigma_beta have y'y they have ``(n - 1) s^2`` instead,
+        s = 1.4826 times the median of ``|y - median(y)|``, which outliers can't blow up. For
+        ``slab="gaussian"``, single columns and solver "gibbs".
+    noise_df : "learn" or float, default="learn"
+        Degrees of freedom of Student's noise, from 1 (Cauchy) to 1e6. "learn" gives it the prior
+        ``noise_df - 1 ~ Exponential`` of mean 10: heavy tails and nearly normal noise alike.
     expected_size : float, default=None
         How many variables are expected before the data: more than 0, less than p. None means 2, or
         a quarter of p where that is less; with ``scale_prior="prediction"`` 10, or half of p.
@@ -90,12 +98,20 @@ class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
         diag(X_S'X_S) / 2))^-1)``, kappa = .01 (that package has theta given).
     g : float, default=None
         Zellner's g; None means the number of rows.
+    slab_scale : array of shape (p,), mapping or Series, default=None
+        What sigma_beta, given or learned, is multiplied by for each column: its slab has standard
+        deviation ``slab_scale_j * sigma_beta``, in units of y, for the column at unit l2 norm. From
+        .001 to 1000; columns that a mapping or a Series leaves out have 1, as all have by default.
+        For a prior of standard deviation s_j per unit of the column as it is, give
+        ``s_j * norm_j / sigma_beta``, norm_j the l2 norm of the centred column. With groups by
+        group. Not for "zellner" and "boom".
     solver : {"auto", "enumerate", "gibbs", "tempered"}, default="auto"
         "enumerate" visits all models, up to 22 columns (or groups) that may go either way, or 16 if
         a variance of the Gaussian slab's model is learned; not for "laplace". "gibbs" makes sweeps
-        of single flips and swaps. "tempered" is weighted tempered Gibbs (Zanella and Roberts 2019),
-        run in continuous time; not for groups and heredity. "auto" enumerates where that takes a
-        moment and is Gibbs otherwise: ``solver_`` says which.
+        of single flips, swaps, and exchanges between modes that are found first. "tempered" is
+        weighted tempered Gibbs (Zanella and Roberts 2019), run in continuous time; not for groups
+        and heredity. "auto" enumerates where that takes a moment and is Gibbs otherwise:
+        ``solver_`` says which.
     n_chains, n_draws, n_warmup : int, default=4, 1000, 500
         Chains, draws kept of each, and iterations before them. Enumeration makes as many draws,
         independent ones.
@@ -105,6 +121,15 @@ class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
     always_include : sequence of names, integers, or mask, default=None
         Columns that are in every model, under the same slab; they don't count for theta. With
         groups it takes their names too, and a column stands for its group.
+    flat : sequence of names, integers, or mask, default=None
+        Columns that are in every model under a flat prior, like the intercept: confounders, a
+        design's blocks, a trend. What is computed is the posterior of what they leave of y and of
+        the other columns, with one degree of freedom less for each of them; their coefficients come
+        back. They don't count for theta and ``expected_size``. ``sigma_beta`` is for the other
+        columns at unit l2 norm as they are, centred; if it is learned, y in its prior is what flat
+        columns leave, over the mean share that they leave of the squares of a column. "zellner" and
+        "boom" are made of what is left of the columns. A column in the span of flat ones is left
+        out. With groups it takes their names too, and a column stands for its group.
     feature_groups : sequence of labels, or mapping, default=None
         Columns that are in or out together, such as the dummies of a factor: a label for each
         column (None for a column by itself), or a mapping from the name of a group to its columns;
@@ -128,6 +153,10 @@ class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
         Whether to centre y and the columns of X and to fit an intercept.
     random_state : int, RandomState instance or None, default=None
         Seed. The same seed gives the same draws, whatever ``n_jobs``.
+    checkpoint : str or os.PathLike, default=None
+        A file that chains are kept in while they run, every half minute or so: if the process is
+        killed, the same fit goes on from there and has the same bits. It is removed when the fit is
+        done.
     n_jobs : int, default=None
         Threads over chains; None means 1.
     verbose : int, default=0
@@ -147,7 +176,7 @@ class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
         (Rao-Blackwell), not of draws.
     coef_sd_ : ndarray of shape (p,)
         Posterior standard deviation of the coefficients; infinite for fewer than three rows with
-        sigma_e learned and slab "zellner" or "boom".
+        sigma_e learned and slab "zellner" or "boom". That of a flat column rests on draws.
     intercept_ : float
         Posterior mean of the intercept, in units of y.
     support_ : ndarray of int
@@ -157,6 +186,12 @@ class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
         The models met, with their posterior mass, best first: ``variables`` (a tuple of names),
         ``size`` and ``mass``, which is exact for "enumerate" and a share of draws otherwise. With
         groups, or rules for columns, ``groups`` instead of ``variables``; so it is of what follows.
+        ``log_marginal`` is log p(y | model), of the same density as ``log_evidence_``, and
+        ``prior`` p(model). Against the most probable of them: ``bayes_factor``, ``prior_odds`` and
+        ``posterior_odds``, their product. ``renormalised`` is p(y | model) p(model) over its sum
+        over these models: free of the chance in draws, and too high as far as models are missing.
+        NaN beyond the first 1,000 models and the 500 most probable columns, and for "laplace" and
+        Student's noise, under which p(y | model) has no closed form.
     credible_sets_ : list of CredibleSet
         Sets of variables of which, with probability at least .95, at least one is in the model:
         where collinear variables stand in for each other, none need be likely by itself. They say
@@ -169,12 +204,23 @@ class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
     diagnostics_ : pandas.DataFrame
         By variable, for the inclusion probabilities, and for the hyperparameters: ``r_hat``
         (rank-normalised), ``ess_bulk``, ``ess_tail``, and ``mcse``, the Monte Carlo error.
+    probability_errors_ : ndarray of shape (p,)
+        Monte Carlo errors of the inclusion probabilities, with what draws may have missed: zeros if
+        all models were visited.
+    row_weights_ : ndarray of shape (n,)
+        With Student's noise: posterior mean of each row's weight ``w_i``, where the variance of its
+        noise is ``sigma_e^2 / w_i`` and w_i is 1 on average before the data. Near 0 for an outlier.
     solver_ : str
         The solver used.
     log_evidence_ : float
-        With "enumerate" only: log of the density of y under the prior (of its n - 1 contrasts, if
-        there is an intercept), for comparing priors, or sets of columns, on the same rows. The
-        priors of learned variances are scaled to the data.
+        Log of the density of y under the prior (of its n - 1 contrasts, if there is an intercept),
+        for comparing priors, or sets of columns, on the same rows. The priors of learned variances
+        are scaled to the data. With flat columns of rank r it is that of r contrasts fewer: compare
+        what has the same flat columns. Exact for "enumerate"; of chains an estimate, or an
+        AttributeError that says why there is none: for "laplace" and Student's noise, or where
+        chains have met few models twice.
+    log_evidence_error_ : float
+        Its Monte Carlo error; zero for "enumerate".
     n_features_in_ : int
         Columns seen during fit.
     feature_names_in_ : ndarray of str
@@ -183,7 +229,9 @@ class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
     Warns
     -----
     ConvergenceWarning
-        If the chains disagree.
+        If the chains disagree, a probability has a Monte Carlo error above .02, or the draws of
+        sigma_e or of the number of variables are worth fewer than 400 independent ones. In runs of
+        fewer than 4,000 draws the last two are scaled to their length.
 
     See Also
     --------
@@ -194,6 +242,9 @@ class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
     -----
     A constant column can't be told from the intercept and is left out. ``sigma_e^2 / sigma_beta^2``
     is between 1e-10 and 1e10: its prior is cut off there, and given values must keep to it.
+
+    With Student's noise a table that takes less than 2 GB is copied, as numbers of double
+    precision: sparse ones too.
 
     Examples
     --------
@@ -219,6 +270,14 @@ class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
     ['level']
     >>> round(float(factor.group_probabilities_["level"]), 2)
     1.0
+
+    Beside a trend that nobody doubts:
+
+    >>> trend = np.arange(200) / 10
+    >>> table = np.column_stack([trend, X[:, 3:]])
+    >>> beside = SpikeSlabRegressor(flat=[0], random_state=0).fit(table, y + trend)
+    >>> round(float(beside.coef_[0]), 1), beside.support_.tolist()
+    (1.0, [0])
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -230,19 +289,24 @@ class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
         ],
         "sigma_beta": [StrOptions({"learn"}), Interval(Real, 0, math.inf, closed="right")],
         "sigma_e": [StrOptions({"learn"}), Interval(Real, 0, math.inf, closed="right")],
+        "noise": [StrOptions({"gaussian", "student"})],
+        "noise_df": [StrOptions({"learn"}), Interval(Real, 0, math.inf, closed="right")],
         "expected_size": [Interval(Real, 0, None, closed="neither"), None],
         "scale_prior": [StrOptions(_SCALE_PRIORS)],
         "slab": [StrOptions(_SLABS)],
         "g": [Interval(Real, 0, None, closed="neither"), None],
+        "slab_scale": ["array-like", Mapping, None],
         "solver": [StrOptions({"auto", "enumerate", "gibbs", "tempered"})],
         "n_chains": [Interval(Integral, 1, None, closed="left")],
         "n_draws": [Interval(Integral, 1, None, closed="left")],
         "n_warmup": [Interval(Integral, 0, None, closed="left")],
         "thin": [Interval(Integral, 1, None, closed="left")],
         "always_include": ["array-like", str, set, None],
+        "flat": ["array-like", str, set, None],
         **{name: UNIT_CONSTRAINTS[name] for name in _UNIT_PARAMETERS},
         "fit_intercept": ["boolean"],
         "random_state": ["random_state"],
+        "checkpoint": [str, PathLike, None],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
@@ -253,55 +317,66 @@ class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
         theta: Any = "learn",
         sigma_beta: Any = "learn",
         sigma_e: Any = "learn",
+        noise: str = "gaussian",
+        noise_df: Any = "learn",
         expected_size: float | None = None,
         scale_prior: str = "selection",
         slab: str = "gaussian",
         g: float | None = None,
+        slab_scale: Any = None,
         solver: str = "auto",
         n_chains: int = 4,
         n_draws: int = 1000,
         n_warmup: int = 500,
         thin: int = 1,
         always_include: Any = None,
+        flat: Any = None,
         feature_groups: Any = None,
         heredity: str | None = None,
         parents: Any = None,
         penalty_factor: Any = None,
         fit_intercept: bool = True,
         random_state: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.theta = theta
         self.sigma_beta = sigma_beta
         self.sigma_e = sigma_e
+        self.noise = noise
+        self.noise_df = noise_df
         self.expected_size = expected_size
         self.scale_prior = scale_prior
         self.slab = slab
         self.g = g
+        self.slab_scale = slab_scale
         self.solver = solver
         self.n_chains = n_chains
         self.n_draws = n_draws
         self.n_warmup = n_warmup
         self.thin = thin
         self.always_include = always_include
+        self.flat = flat
         self.feature_groups = feature_groups
         self.heredity = heredity
         self.parents = parents
         self.penalty_factor = penalty_factor
         self.fit_intercept = fit_intercept
         self.random_state = random_state
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SpikeSlabRegressor:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> SpikeSlabRegressor:
         """Compute the posterior.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n, p)
             The columns to choose from. Arrays of floats are not copied, and sparse input is not
-            made dense.
+            made dense. Or :class:`ellzero.SufficientStatistics`, with ``y=None``; arrays of Dask,
+            h5py and zarr and memory-mapped files are read a stretch at a time.
         y : array-like of shape (n,)
             The response.
         sample_weight : array-like of shape (n,), default=None
@@ -313,8 +388,13 @@ class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
             The fitted estimator.
         """
         with unchanged_on_error(self):
-            self._fit(*check_fit_input(self, X, y, sample_weight))
+            statistics = self.noise != "student"  # whose weights are of rows
+            self._fit(*check_fit_input(self, X, y, sample_weight, statistics=statistics))
         return self
+
+    def _extend(self, more: int, X: Any, y: Any, sample_weight: Any) -> None:
+        statistics = self.noise != "student"
+        self._fit(*check_fit_input(self, X, y, sample_weight, statistics=statistics), more=more)
 
     def _fit_named(self, X: Any, y: Any, sample_weight: Any, names: NDArray[np.object_]) -> None:
         """Fit an array whose columns have names, as :meth:`fit` does a data frame."""
@@ -324,22 +404,15 @@ class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
             self._fit(*checked)
 
     def _fit(
-        self, X: Any, y: NDArray[np.float64], sample_weight: NDArray[np.float64] | None
+        self,
+        X: Any,
+        y: NDArray[np.float64],
+        sample_weight: NDArray[np.float64] | None,
+        more: int = 0,
     ) -> None:
-        names = getattr(self, "feature_names_in_", None)
-        units = units_of(self, X.shape[1], names)
-        settings = self._settings(X.shape[1], names, units)
-        if self.n_jobs == 0:
-            raise ValueError("n_jobs must not be 0.")
-        if units is None:
-            forced = resolve_columns("always_include", self.always_include, X.shape[1], names)
-        else:
-            forced = units.forced_units
-        design = self._make_design(X, y, sample_weight)
-        problem = make_problem(
-            design, settings, units, forced, fit_intercept=self.fit_intercept, names=names
-        )
-        prior, free, always = problem.prior, problem.free, problem.always
+        problem, settings, forced = problem_of(self, X, y, sample_weight)
+        units, prior, free, always = problem.units, problem.prior, problem.free, problem.always
+        flat = NO_UNITS if problem.flat is None else problem.flat.units
         learns = self.slab == "gaussian" and (prior.noise.learned or prior.slab_variance.learned)
         self.solver_ = choose_solver(
             self.solver,
@@ -349,25 +422,34 @@ class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
             problem.always_width,
             what="columns" if units is None else "groups",
             width=problem.free_width,
+            noise=self.noise,
         )
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        for name in (*MADE_LATER, "log_evidence_", "groups_"):
+        given = (y,) if isinstance(y, np.ndarray) else ()  # else statistics of it
+        run = self._begin(fingerprint(problem.design, *given), more)
+        for name in (*MADE_LATER, *MADE_OF_MODELS, "groups_", "row_weights_"):
             self.__dict__.pop(name, None)  # of an earlier fit
-        starts = problem.starts(self.n_chains)
+        starts = problem.starts(self.n_chains, search=self.solver_ != "enumerate")
         if self.solver_ == "enumerate":
             found = problem.enumerate(
                 starts.reference,
-                draws=self.n_chains * self.n_draws,
-                seed=seed,
+                draws=self.n_chains * run.n_draws,
+                seed=run.seed,
                 threads=effective_n_jobs(self.n_jobs),
             )
-            chains = deal_to_chains(found.draws, self.n_chains, np.random.default_rng(seed))
+            chains = deal_to_chains(found.draws, self.n_chains, np.random.default_rng(run.seed))
             constant = problem.log_evidence_constant(settings.theta)
             self.log_evidence_ = found.log_evidence + constant
         else:
-            chains = self._sample(problem, starts, seed)
-        self._store(problem, chains, starts, np.random.default_rng(seed))
-        self._correlations = problem.correlate(self._unit_probabilities)
+            sample = partial(problem.sample, starts, seed=run.seed)
+            chains = self._draw(run, sample, tempered=self.solver_ == "tempered")
+        self._store(problem, chains, starts, run)
+        if isinstance(problem, StudentProblem):
+            problem.amend(self, chains)
+        self._flat_units = flat
+        self._correlations = problem.correlate(self._chosen_probabilities())
+        self._marginals = problem.marginals(self._unit_probabilities)
+        self._model_prior = problem.model_prior(settings.theta)
+        always = np.union1d(always, flat)
         always = always[self._unit_probabilities[always] > 0]
         self._models = None
         self._pairs = None
@@ -381,7 +463,7 @@ class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
             shared = self.scale_prior == "prediction"
             rate = prior.slab_variance.rate if shared else None
             self._size_prior = SizePrior(
-                settings.expected_size, len(problem.names), free, always, rate
+                settings.expected_size, len(problem.names), free, always, rate, flat=flat
             )
             if units is not None:
                 self._size_prior = self._size_prior._replace(
@@ -390,56 +472,38 @@ class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
             if self.solver_ == "enumerate" and not shared:
                 self._by_size = by_size(found.masses, self._size_prior)
         self._check_cut(settings)
-        self._warn(forced)
+        self._warn(forced, problem.flat)
+        self._finish(run)
 
-    def _settings(self, n_columns: int, names: Any, units: Units | None) -> PriorSettings:
-        if units is None:
-            size = expected_size_of(self.expected_size, n_columns, self.scale_prior)
-        else:
-            size = expected_size_of(self.expected_size, units.count, self.scale_prior, "groups")
-        sigma_beta, sigma_e = (check_sigma(n, getattr(self, n)) for n in ("sigma_beta", "sigma_e"))
-        if sigma_beta is not None and self.slab in ("zellner", "boom"):
-            raise ValueError(f"sigma_beta is not part of slab={self.slab!r}; leave it out.")
-        if self.scale_prior != "selection":
-            if self.slab in ("zellner", "boom"):
-                raise ValueError(f"scale_prior is not part of slab={self.slab!r}; leave it out.")
-            if sigma_beta is not None:
-                raise ValueError(f"sigma_beta={sigma_beta:g} is given: scale_prior has no use.")
-        check_ratio(sigma_e, sigma_beta)
-        if self.g is not None and self.slab != "zellner":
-            raise ValueError(f'g is for slab="zellner" only; got slab={self.slab!r}.')
-        if self.g is not None and not 1e-9 < float(self.g) < 1e15:
-            raise ValueError(f"g must be between 1e-9 and 1e15; got {self.g!r}.")
-        if units is None:
-            theta = resolve_theta(self.theta, n_columns, names, size / n_columns)
-        else:
-            theta = resolve_unit_theta(self.theta, units, names, size / units.count)
-            if theta is not None and units.price is not None:
-                theta = multiply_odds(theta, units.price)
-        g = None if self.g is None else float(self.g)
-        return PriorSettings(theta, sigma_beta, sigma_e, size, self.slab, g, self.scale_prior)
-
-    def _sample(self, problem: ColumnProblem, starts: Starts, seed: int) -> list[dict[str, Any]]:
-        schedule, workers, progress = how_to_draw(self)
-        schedule.tempered = self.solver_ == "tempered"
-        return problem.sample(
-            starts, seed=seed, schedule=schedule, threads=workers, progress=progress
+    def _draw_prior(
+        self, X: Any, y: Any, sample_weight: Any, n_draws: int, rng: np.random.Generator
+    ) -> tuple[PosteriorDraws, Any]:
+        X, y, sample_weight = check_fit_input(self, X, y, sample_weight)
+        problem, settings, _ = problem_of(self, X, y, sample_weight)
+        draws = draw_regression_prior(
+            problem, settings, n_draws, rng, fit_intercept=self.fit_intercept
         )
+        if isinstance(problem, StudentProblem):
+            draws = problem.amend_prior(draws, rng)
+        return draws, X
 
     def _store(
         self,
         problem: ColumnProblem,
         chains: list[dict[str, Any]],
         starts: Starts,
-        rng: np.random.Generator,
+        run: ChainRun,
     ) -> None:
         design, prior, home = problem.design, problem.prior, problem.home
         exact = self.solver_ == "enumerate"
-        count = 1 if exact else self.n_chains * self.n_draws
+        count = 1 if exact else self.n_chains * run.n_draws
         inclusion, mean, square = (
             sum(chain[name] for chain in chains) / count for name in ("inclusion", "mean", "square")
         )
+        flat = problem.flat
         self._unit_probabilities = np.clip(inclusion, 0, 1)
+        if flat is not None:
+            self._unit_probabilities[flat.present] = 1.0
         self.inclusion_probabilities_ = self._unit_probabilities
         if home is not None:
             self.inclusion_probabilities_ = self._unit_probabilities[home]
@@ -448,7 +512,9 @@ class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
         heavy = self.slab in ("zellner", "boom") and prior.noise.learned
         if heavy and prior.noise.shape + prior.degrees / 2 <= 1:
             sd[self.inclusion_probabilities_ > 0] = np.inf
-        self.coef_sd_ = sd * design.inverse_scale
+        self.coef_sd_ = np.where(design.inverse_scale > 0, sd, 0.0) * design.inverse_scale
+        if flat is not None:
+            self.coef_ = flat.complete(self.coef_)
         self.intercept_ = design.mean_y - float(design.mean @ self.coef_)
         self.support_ = np.flatnonzero(self.inclusion_probabilities_ > 0.5)
         self.draws_ = collect_draws(
@@ -456,19 +522,26 @@ class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
             design,
             has_slab_variance=self.slab in ("gaussian", "laplace"),
             fit_intercept=self.fit_intercept,
-            rng=rng,
+            seed=run.seed,
             home=home,
+            flat=flat,
         )
+        if flat is not None:
+            drawn = flat.standard_deviations(self.draws_.coef, self.draws_.sigma_e)
+            self.coef_sd_[flat.columns] = np.inf if np.isinf(sd).any() else drawn
         self._home, self._group_names = home, None if home is None else problem.names
         if home is not None:
             likely = np.flatnonzero(self._unit_probabilities > 0.5)
             self.groups_ = [problem.names[unit] for unit in likely]
         self._conditional = None
+        self._certain = ~np.isin(np.arange(len(problem.names)), problem.free)
         if not exact:
-            shape = (self.n_chains, self.n_draws, len(problem.names))
+            shape = (self.n_chains, run.n_draws, len(problem.names))
             self._conditional = np.empty(shape, dtype=np.float32)
             for own, chain in zip(self._conditional, chains, strict=True):
                 own[:] = chain.pop("conditional")  # a large one is not held twice for long
+            if flat is not None:
+                self._conditional[:, :, flat.present] = 1.0
         self._mean, self._weight = design.mean, design.weight
 
     def _check_cut(self, settings: PriorSettings) -> None:
@@ -491,13 +564,19 @@ class SpikeSlabRegressor(PosteriorRegressor, SpikeSlabResults):
             "a factor of 1e5 at most."
         )
 
-    def _warn(self, forced: NDArray[np.int64]) -> None:
+    def _warn(self, forced: NDArray[np.int64], flat: FlatTerms | None) -> None:
         left_out = forced[self._unit_probabilities[forced] == 0]
         if left_out.size:
             column = self._unit_names()[left_out[0]]
             warnings.warn(DependentColumnWarning("always_include", column), stacklevel=4)
+        if flat is not None and flat.dependent.size:
+            column = self._names()[flat.dependent[0]]
+            warnings.warn(DependentColumnWarning("flat", column), stacklevel=4)
         if self._conditional is None:
             return
-        problem = mixing_problem(self._conditional, self.draws_.size, self._unit_names())
+        scales = self.draws_.hyperparameters()
+        others = {"the number of variables": self.draws_.size, "sigma_e": scales.pop("sigma_e")}
+        problem = mixing_problem(self._conditional, others, self._unit_names(), scales=scales)
+        problem = problem or noise_problem(self.draws_)
         if problem:
             warnings.warn(MixingWarning("SpikeSlabRegressor", problem), stacklevel=4)

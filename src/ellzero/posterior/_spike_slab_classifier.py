@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from functools import cached_property
+from functools import partial
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar
+from os import PathLike
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 from ellzero import _core
 from ellzero._columns import column_name, resolve_columns
@@ -25,8 +24,9 @@ from ellzero.likelihood._fitted import ratios
 from ellzero.posterior._averaged_classes import AveragedClasses
 from ellzero.posterior._counts import count_rows
 from ellzero.posterior._credible_sets import correlate
-from ellzero.posterior._diagnostics import coefficient_problem, mixing_problem
-from ellzero.posterior._draws import collect_logit_draws
+from ellzero.posterior._diagnostics import mixing_problem
+from ellzero.posterior._draws import PosteriorDraws, collect_logit_draws
+from ellzero.posterior._draws_given import restrict
 from ellzero.posterior._jointness import pairs_from_masses
 from ellzero.posterior._logit_groups import make_logit_groups
 from ellzero.posterior._logit_prior import (
@@ -36,11 +36,13 @@ from ellzero.posterior._logit_prior import (
     make_logit_prior,
     unit_log_odds,
 )
+from ellzero.posterior._logit_prior_draws import draw_classifier_prior
 from ellzero.posterior._logit_starts import LogitStarts, make_logit_starts
 from ellzero.posterior._models import models_from_masses
 from ellzero.posterior._problems import correlate_groups
+from ellzero.posterior._run import ChainRun, fingerprint
 from ellzero.posterior._sensitivity import SizePrior, by_size
-from ellzero.posterior._solvers import choose_logit_solver, deal_to_chains, how_to_draw
+from ellzero.posterior._solvers import choose_logit_solver, deal_to_chains
 from ellzero.posterior._spike_slab_results import MADE_LATER, SpikeSlabResults
 from ellzero.posterior._unit_prior import units_of
 from ellzero.regression._units import UNIT_CONSTRAINTS, Units
@@ -120,6 +122,10 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
         Whether to fit an intercept, and to centre the columns of X.
     random_state : int, RandomState instance or None, default=None
         Seed. The same seed gives the same draws, whatever ``n_jobs``.
+    checkpoint : str or os.PathLike, default=None
+        A file that chains are kept in while they run, every half minute or so: if the process is
+        killed, the same fit goes on from there and has the same bits. It is removed when the fit is
+        done.
     n_jobs : int, default=None
         Threads over chains; None means 1.
     verbose : int, default=0
@@ -202,7 +208,7 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
     >>> from ellzero import SpikeSlabClassifier
     >>> from sklearn.datasets import load_breast_cancer
     >>> cancer = load_breast_cancer(as_frame=True)
-    >>> model = SpikeSlabClassifier(random_state=0).fit(cancer.data, cancer.target)
+    >>> model = SpikeSlabClassifier(n_draws=3000, random_state=0).fit(cancer.data, cancer.target)
     >>> bool(model.inclusion_probabilities_[21] > 0.9)  # worst texture
     True
     """
@@ -225,6 +231,7 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
         **{name: UNIT_CONSTRAINTS[name] for name in _UNIT_PARAMETERS},
         "fit_intercept": ["boolean"],
         "random_state": ["random_state"],
+        "checkpoint": [str, PathLike, None],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
@@ -247,6 +254,7 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
         penalty_factor: Any = None,
         fit_intercept: bool = True,
         random_state: Any = None,
+        checkpoint: str | PathLike[str] | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -265,6 +273,7 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
         self.penalty_factor = penalty_factor
         self.fit_intercept = fit_intercept
         self.random_state = random_state
+        self.checkpoint = checkpoint
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -289,6 +298,9 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
             self._fit(*check_classifier_input(self, X, y, sample_weight))
         return self
 
+    def _extend(self, more: int, X: Any, y: Any, sample_weight: Any) -> None:
+        self._fit(*check_classifier_input(self, X, y, sample_weight), more=more)
+
     def _fit_named(self, X: Any, y: Any, sample_weight: Any, names: NDArray[np.object_]) -> None:
         """Fit an array whose columns have names, as :meth:`fit` does a data frame."""
         with unchanged_on_error(self):
@@ -297,12 +309,16 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
             self._fit(*checked)
 
     def _fit(
-        self, X: Any, y: NDArray[np.float64], sample_weight: NDArray[np.float64] | None
+        self,
+        X: Any,
+        y: NDArray[np.float64],
+        sample_weight: NDArray[np.float64] | None,
+        more: int = 0,
     ) -> None:
         names, p = getattr(self, "feature_names_in_", None), X.shape[1]
         units = units_of(self, p, names)
         if units is not None:
-            return self._fit_groups(X, y, sample_weight, units, names)
+            return self._fit_groups(X, y, sample_weight, units, names, more)
         settings = check_logit_settings(self.theta, self.sigma_beta, self.expected_size, p, names)
         if self.n_jobs == 0:
             raise ValueError("n_jobs must not be 0.")
@@ -315,9 +331,12 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
         prior = make_logit_prior(design, settings, forced, names, mean)
         log_odds = np.where(design.inverse_scale > 0, prior.log_odds, -np.inf)
         always, free = np.flatnonzero(log_odds == np.inf), np.flatnonzero(np.isfinite(log_odds))
+        self._certain = np.isinf(log_odds)
+        run = self._begin(fingerprint(design, counts, successes), more)
         self.solver_ = choose_logit_solver(self.solver, free.size, always.size)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        for name in (*MADE_LATER, "log_evidence_", "probability_errors_"):
+        if run.chains:  # it goes on
+            self.solver_ = "gibbs"
+        for name in (*MADE_LATER, "log_evidence_"):
             self.__dict__.pop(name, None)  # of an earlier fit
         starts = make_logit_starts(
             columns,
@@ -334,9 +353,9 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
         self._models, self._pairs, self._by_size, self._size_prior = None, None, None, None
         if settings.theta is None:
             self._size_prior = SizePrior(settings.expected_size, p, free, always, None)
-        self._errors: NDArray[np.float64] | None = None
+        self._errors = None
         if self.solver_ == "enumerate":
-            chains, masses = self._enumerate(rows, prior, starts, seed)
+            chains, masses = self._enumerate(rows, prior, starts, run)
             if self.solver == "auto" and self._too_rough():
                 self.solver_, self._errors = "gibbs", None
                 del self.log_evidence_
@@ -347,10 +366,19 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
                 self._by_size = by_size(masses, self._size_prior)
             self.log_evidence_ += log_prior_constant(prior, settings, free)
         else:
-            chains = self._sample(rows, prior, starts, seed)
-        self._store(design, chains, starts)
+            sample = partial(
+                _core.sample_logit_spike_slab,
+                rows,
+                prior,
+                starts.starts,
+                starts.reference,
+                seed=run.seed,
+            )
+            chains = self._draw(run, sample)
+        self._store(design, chains, starts, run)
         self._correlations = correlate(design, self.inclusion_probabilities_)
         self._warn(forced, names, np.array([chain["intercept"] for chain in chains]))
+        self._finish(run)
 
     def _fit_groups(
         self,
@@ -359,6 +387,7 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
         sample_weight: NDArray[np.float64] | None,
         units: Units,
         names: Any,
+        more: int,
     ) -> None:
         """Compute the posterior over sets of groups, or of columns under rules."""
         if self.n_jobs == 0:
@@ -389,13 +418,14 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
             room_bytes=_ROOM_BYTES,
         )
         self.solver_ = "gibbs"
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        for name in (*MADE_LATER, "log_evidence_", "probability_errors_", "groups_"):
+        run = self._begin(fingerprint(design, counts, successes), more)
+        for name in (*MADE_LATER, "log_evidence_", "groups_"):
             self.__dict__.pop(name, None)  # of an earlier fit
         possible = groups.possible
         free = np.flatnonzero(np.isfinite(log_odds) & possible)
         always = np.flatnonzero(np.isposinf(log_odds) & possible)
         self._home, self._group_names = units.home, units.names
+        self._certain = ~(np.isfinite(log_odds) & possible)
         self._models, self._pairs, self._by_size, self._size_prior = None, None, None, None
         self._errors = None
         if settings.theta is None:
@@ -409,8 +439,9 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
                 units.strong,
                 "groups",
             )
-        chains = groups.sample(self.n_chains, seed, *how_to_draw(self))
-        self._store(design, chains, LogitStarts([], [0.0] * X.shape[1]))
+        drawn = self._draw(run, partial(groups.sample, self.n_chains, run.seed))
+        chains = [groups.in_columns(chain) for chain in drawn]
+        self._store(design, chains, LogitStarts([], [0.0] * X.shape[1]), run)
         self.groups_ = [units.names[u] for u in np.flatnonzero(self._unit_probabilities > 0.5)]
         self._correlations = correlate_groups(design, units, self._unit_probabilities)
         missing = units.forced_units[~possible[units.forced_units]]
@@ -418,47 +449,43 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
             name = units.names[missing[0]]
             warnings.warn(DependentColumnWarning("always_include", name), stacklevel=4)
         self._warn_of_mixing(np.array([chain["intercept"] for chain in chains]), 5)
+        self._finish(run)
+
+    def _draw_prior(
+        self, X: Any, y: Any, sample_weight: Any, n_draws: int, rng: np.random.Generator
+    ) -> tuple[PosteriorDraws, Any]:
+        X, y, sample_weight = check_classifier_input(self, X, y, sample_weight)
+        return draw_classifier_prior(self, X, y, sample_weight, n_draws, rng), X
 
     def _enumerate(
-        self, rows: _core.LogitRows, prior: _core.LogitPrior, starts: LogitStarts, seed: int
+        self, rows: _core.LogitRows, prior: _core.LogitPrior, starts: LogitStarts, run: ChainRun
     ) -> tuple[list[dict[str, Any]], NDArray[np.float64]]:
         found = _core.enumerate_logit_spike_slab(
             rows,
             prior,
             starts.reference,
-            draws=self.n_chains * self.n_draws,
-            seed=seed,
+            draws=self.n_chains * run.n_draws,
+            seed=run.seed,
             tolerance=_TOLERANCE,
             threads=effective_n_jobs(self.n_jobs),
         )
         self.log_evidence_, self._errors = found.log_evidence, found.error
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(run.seed)
         return deal_to_chains(found.draws, self.n_chains, rng), found.masses
 
     def _too_rough(self) -> bool:
         """Whether importance sampling knows an inclusion probability too badly."""
         return self._errors is not None and bool(self._errors.max() > _TOO_ROUGH)
 
-    def _sample(
-        self, rows: _core.LogitRows, prior: _core.LogitPrior, starts: LogitStarts, seed: int
-    ) -> list[dict[str, Any]]:
-        schedule, workers, progress = how_to_draw(self)
-        return _core.sample_logit_spike_slab(
-            rows,
-            prior,
-            starts.starts,
-            starts.reference,
-            seed=seed,
-            schedule=schedule,
-            threads=workers,
-            progress=progress,
-        )
-
     def _store(
-        self, design: _core.Quadratic, chains: list[dict[str, Any]], starts: LogitStarts
+        self,
+        design: _core.Quadratic,
+        chains: list[dict[str, Any]],
+        starts: LogitStarts,
+        run: ChainRun,
     ) -> None:
         exact = self.solver_ == "enumerate"
-        count = 1 if exact else self.n_chains * self.n_draws
+        count = 1 if exact else self.n_chains * run.n_draws
         inclusion, mean, square, intercept = (
             sum(chain[name] for chain in chains) / count
             for name in ("inclusion", "mean", "square", "intercept_sum")
@@ -480,10 +507,11 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
         )
         self._conditional = None
         if not exact:
-            shape = (self.n_chains, self.n_draws, self._unit_probabilities.size)
+            shape = (self.n_chains, run.n_draws, self._unit_probabilities.size)
             self._conditional = np.empty(shape, dtype=np.float32)
             for own, chain in zip(self._conditional, chains, strict=True):
                 own[:] = chain.pop("conditional")  # a large one is not held twice for long
+        self._weight = design.weight
         # Standard deviations of the columns, for odds ratios
         with np.errstate(divide="ignore"):
             spread = 1 / (design.inverse_scale * np.sqrt(design.weight))
@@ -509,21 +537,17 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
     def _warn_of_mixing(self, centred: NDArray[np.float64], stacklevel: int) -> None:
         """Say which chains disagree; ``centred`` are the draws of the intercept."""
         assert self._conditional is not None
-        problem = mixing_problem(self._conditional, self.draws_.size, self._unit_names())
-        if not problem and self.fit_intercept:  # rare classes can hold it up
-            nothing = np.zeros((*centred.shape, 0))
-            problem = coefficient_problem(nothing, {"the intercept": centred}, [])
+        others: dict[str, NDArray[Any]] = {"the number of variables": self.draws_.size}
+        if self.fit_intercept:  # rare classes can hold it up
+            others["the intercept"] = centred
+        scales = self.draws_.hyperparameters()
+        problem = mixing_problem(self._conditional, others, self._unit_names(), scales=scales)
         if problem:
             warnings.warn(MixingWarning("SpikeSlabClassifier", problem), stacklevel=stacklevel)
 
-    @cached_property
-    def probability_errors_(self) -> NDArray[np.float64]:
-        """Standard errors of the inclusion probabilities."""
-        check_is_fitted(self, "draws_")
-        if self._errors is not None:
-            return self._errors
-        errors = self.diagnostics_["mcse"].to_numpy()[: self._unit_probabilities.size]
-        return errors if self._home is None else errors[self._home]
+    def _restricted(self, model: Any) -> Self:
+        out: Self = restrict(self, self._inside(), self._support_of(model), model)
+        return out
 
     def _other_series(self) -> dict[str, NDArray[np.float64]]:
         intercept = {"intercept": self.draws_.intercept} if self.fit_intercept else {}
@@ -535,9 +559,10 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
         Returns
         -------
         pandas.DataFrame
-            Indexed by variable. ``inclusion``: posterior probability that it is in.
-            ``coefficient``, ``sd``, ``low`` and ``high``: posterior mean, standard deviation and
-            95% interval of its coefficient, in log-odds of ``classes_[1]`` per unit of the
+            Indexed by variable. ``inclusion``: posterior probability that it is in; ``mcse``: its
+            Monte Carlo error, or that of importance sampling. ``coefficient``, ``sd``, ``low`` and
+            ``high``: posterior mean, standard deviation and 95% interval of its coefficient, in
+            log-odds of ``classes_[1]`` per unit of the
             variable, zeros of models without it included. ``if_included``: the mean over models
             that have it. ``odds_ratio``, ``odds_ratio_low`` and ``odds_ratio_high``: exponentials
             of the mean and the ends of the interval, what a unit of the variable multiplies the
@@ -550,7 +575,8 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
         >>> from ellzero import SpikeSlabClassifier
         >>> from sklearn.datasets import load_breast_cancer
         >>> cancer = load_breast_cancer(as_frame=True)
-        >>> model = SpikeSlabClassifier(random_state=0).fit(cancer.data, cancer.target)
+        >>> model = SpikeSlabClassifier(n_draws=3000, random_state=0)
+        >>> model = model.fit(cancer.data, cancer.target)
         >>> print(model.summary().index[0])
         worst texture
         """
@@ -566,6 +592,7 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
         return pd.DataFrame(
             {
                 "inclusion": inclusion,
+                "mcse": self.probability_errors_,
                 "coefficient": coef,
                 "sd": self.coef_sd_[0],
                 "low": interval["low"],

@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from ellzero.posterior._counting import check_count
 from ellzero.posterior._credible_sets import Correlations, CredibleSet, find_credible_sets
-from ellzero.posterior._diagnostics import diagnose
+from ellzero.posterior._diagnostics import diagnose, probability_errors
 from ellzero.posterior._group_table import tabulate_groups
 from ellzero.posterior._jointness import Pairs, pairs_from_draws, tabulate_pairs
 from ellzero.posterior._models import Models, models_from_draws
 from ellzero.posterior._results import PosteriorModel
 from ellzero.posterior._sensitivity import BySize, Sensitivity, SizePrior, measure_sensitivity
+from ellzero.posterior._unit_prior import NO_UNITS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +29,7 @@ __all__ = ["MADE_LATER", "SpikeSlabResults"]
 # What is made when it is asked for.
 MADE_LATER = (
     "diagnostics_",
+    "probability_errors_",
     "models_",
     "credible_sets_",
     "sensitivity_",
@@ -48,11 +51,18 @@ class SpikeSlabResults(PosteriorModel):
     _home: NDArray[np.int64] | None
     _group_names: list[str] | None
     _conditional: NDArray[np.float32] | None
+    _certain: NDArray[np.bool_] | None = None  # units that are in, or out, by the prior
+    _errors: NDArray[np.float64] | None = None  # of probabilities, where all models were visited
     _correlations: Correlations
     _models: Models | None
     _pairs: Pairs | None
     _by_size: BySize | None
     _size_prior: SizePrior | None
+    _flat_units: NDArray[np.int64] = NO_UNITS  # always in, under no slab
+
+    def _drawn(self) -> dict[str, NDArray[Any]]:
+        assert self._conditional is not None
+        return {"conditional": self._conditional}
 
     @cached_property
     def models_(self) -> pd.DataFrame:
@@ -66,8 +76,13 @@ class SpikeSlabResults(PosteriorModel):
                 what: [tuple(names[j] for j in support) for support in models.supports],
                 "size": [support.size for support in models.supports],
                 "mass": models.mass,
+                **self._odds_columns(),
             }
         )
+
+    def _odds_columns(self) -> dict[str, NDArray[np.float64]]:
+        """Return what else is known of each model; nothing, by default."""
+        return {}
 
     @cached_property
     def credible_sets_(self) -> list[CredibleSet]:
@@ -78,7 +93,7 @@ class SpikeSlabResults(PosteriorModel):
             n_draws = np.inf  # the masses are exact
         else:
             models = models_from_draws(self._inside())
-        inclusion = self._unit_probabilities
+        inclusion = self._chosen_probabilities()
         return [
             CredibleSet(
                 found.columns,
@@ -96,11 +111,27 @@ class SpikeSlabResults(PosteriorModel):
         """R-hat, effective sample sizes and Monte Carlo errors."""
         check_is_fitted(self, "draws_")
         series: list[tuple[str, Any]] = []
+        errors = None
         if self._conditional is not None:
             series = [
                 (name, self._conditional[:, :, j]) for j, name in enumerate(self._unit_names())
             ]
-        return diagnose([*series, *self._other_series().items()])
+            errors = self._unit_errors()
+        return diagnose([*series, *self._other_series().items()], errors=errors)
+
+    @cached_property
+    def probability_errors_(self) -> NDArray[np.float64]:
+        """Standard errors of the inclusion probabilities."""
+        check_is_fitted(self, "draws_")
+        if self._errors is not None:
+            return self._errors
+        errors = self._unit_errors()
+        return errors if self._home is None else errors[self._home]
+
+    def _unit_errors(self) -> NDArray[np.float64]:
+        if self._conditional is None:
+            return np.zeros(len(self._unit_names()))
+        return probability_errors(self._conditional, self._certain)
 
     def _other_series(self) -> dict[str, NDArray[np.float64]]:
         """Return the draws of what else is diagnosed, by name."""
@@ -132,6 +163,12 @@ class SpikeSlabResults(PosteriorModel):
         index = pd.Index(self._group_names, name="group", dtype=object)
         return pd.Series(self._unit_probabilities, index=index, name="inclusion")
 
+    def _chosen_probabilities(self) -> NDArray[np.float64]:
+        """Return the probability of every unit, zero for what was never in question."""
+        out = self._unit_probabilities.copy()
+        out[self._flat_units] = 0.0
+        return out
+
     def _unit_names(self) -> list[str]:
         return self._names() if self._group_names is None else self._group_names
 
@@ -145,20 +182,41 @@ class SpikeSlabResults(PosteriorModel):
             self._models = models_from_draws(self._inside())
         return self._models
 
+    def _support_of(self, model: Any) -> NDArray[np.int64]:
+        """Return the units of the model that the user names: best, median or a row of models_."""
+        check_is_fitted(self, "draws_")
+        if isinstance(model, str) and model == "median":
+            return np.flatnonzero(self._unit_probabilities > 0.5)
+        supports = self._model_table().supports
+        if isinstance(model, str) and model == "best":
+            return supports[self._best_row()]
+        is_row = isinstance(model, Integral) and not isinstance(model, bool)
+        if not (is_row and 0 <= int(model) < len(supports)):
+            raise ValueError(
+                "model must be 'average', 'best', 'median' or the number of a row of models_, "
+                f"below {len(supports)}; got {model!r}."
+            )
+        return supports[int(model)]
+
+    def _best_row(self) -> int:
+        """Return the row of the most probable model in models_."""
+        return 0
+
     def summary(self) -> pd.DataFrame:
         """Tabulate the variables, the most probable first.
 
         Returns
         -------
         pandas.DataFrame
-            Indexed by variable. ``inclusion``: posterior probability that it is in.
-            ``coefficient``, ``sd``, ``low`` and ``high``: posterior mean, standard deviation and
-            95% interval of its coefficient, in units of y per unit of the variable, zeros of models
+            Indexed by variable. ``inclusion``: posterior probability that it is in; ``mcse``: its
+            Monte Carlo error, zero where all models were visited. ``coefficient``, ``sd``, ``low``
+            and ``high``: posterior mean, standard deviation and 95% interval of its coefficient, in
+            units of y per unit of the variable, zeros of models
             without it included. ``if_included``: the mean over models that have it.
             ``attrs["solver"]`` says how it was computed; ``attrs["sensitivity"]``, where theta is
             learned, how far it moves under half and twice the expected size. With groups, or rules
-            for columns, it is indexed by group and variable: ``inclusion`` is in the row of the
-            group, and the rest in those of its columns beneath.
+            for columns, it is indexed by group and variable: ``inclusion`` and ``mcse`` are in the
+            row of the group, and the rest in those of its columns beneath.
 
         Examples
         --------
@@ -173,7 +231,9 @@ class SpikeSlabResults(PosteriorModel):
         table = self._variable_table()
         if self._home is not None:
             names, probabilities = self._unit_names(), self._unit_probabilities
-            table = tabulate_groups(table, self._home, names, probabilities)
+            errors = np.zeros(len(names))
+            errors[self._home] = self.probability_errors_
+            table = tabulate_groups(table, self._home, names, probabilities, errors)
         else:
             table = table.sort_values("inclusion", ascending=False, kind="stable")
         table.attrs["solver"] = self.solver_
@@ -192,6 +252,7 @@ class SpikeSlabResults(PosteriorModel):
         return pd.DataFrame(
             {
                 "inclusion": inclusion,
+                "mcse": self.probability_errors_,
                 "coefficient": self.coef_,
                 "sd": self.coef_sd_,
                 "low": interval["low"],
@@ -247,7 +308,7 @@ class SpikeSlabResults(PosteriorModel):
         ):
             raise ValueError(f"min_inclusion must be between 0 and 1; got {min_inclusion!r}.")
         if max_variables is not None:
-            _check_count("max_variables", max_variables)
+            check_count("max_variables", max_variables)
         inclusion, names = self._unit_probabilities, self._unit_names()
         columns = np.argsort(-inclusion, kind="stable")
         columns = columns[inclusion[columns] >= min_inclusion][:max_variables]
@@ -279,7 +340,7 @@ class SpikeSlabResults(PosteriorModel):
 
         from ellzero.plotting import draw_jointness
 
-        _check_count("max_variables", max_variables)
+        check_count("max_variables", max_variables)
         pairs = self.jointness(min_inclusion=0.0, max_variables=max_variables)
         inclusion = pd.Series(self._unit_probabilities, index=self._unit_names())
         inclusion = inclusion.sort_values(ascending=False, kind="stable")
@@ -300,12 +361,7 @@ class SpikeSlabResults(PosteriorModel):
         """
         from ellzero.plotting import draw_inclusion
 
-        _check_count("max_variables", max_variables)
+        check_count("max_variables", max_variables)
         check_is_fitted(self)
         table = self._variable_table().sort_values("inclusion", ascending=False, kind="stable")
         return draw_inclusion(table.head(int(max_variables)))
-
-
-def _check_count(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not (isinstance(value, Integral) and int(value) >= 1):
-        raise ValueError(f"{name} must be a positive integer; got {value!r}.")

@@ -1,4 +1,4 @@
-"""Where chains start: from single best replacement, from the frontier, and from nothing."""
+"""Where chains start: from a greedy search, the frontier, nothing, and other modes."""
 
 from __future__ import annotations
 
@@ -9,18 +9,23 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero._engine import make_engine
+from ellzero.posterior._modes import at_typical_scales, find_group_modes, find_modes
 from ellzero.posterior._prior import gaussian_twin
 from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._units import Units
 
-__all__ = ["Starts", "make_group_starts", "make_starts", "make_supports"]
+__all__ = ["Starts", "make_group_starts", "make_starts", "make_supports", "ridge_of"]
 
 _MOST = 40
 _MOST_GROUPS = 15
 
 
 def make_supports(
-    design: _core.Quadratic, ridge: float, forced: NDArray[np.int64], size: int, threads: int
+    design: _core.Quadratic,
+    ridge: float | NDArray[np.float64],
+    forced: NDArray[np.int64],
+    size: int,
+    threads: int,
 ) -> list[list[int]]:
     """Return the frontier's support of every size up to ``size`` beyond the forced columns."""
     engine = make_engine(design, ridge, threads)
@@ -34,11 +39,18 @@ def make_supports(
     return [model.support.tolist() for model in frontier.models()]
 
 
+def ridge_of(prior: _core.SpikeSlabPrior) -> float | NDArray[np.float64]:
+    """Return the ridge of a Gaussian slab, or that of each column."""
+    ridge = prior.noise.value / prior.slab_variance.value
+    return ridge / np.square(prior.scales) if prior.scales else ridge
+
+
 class Starts(NamedTuple):
-    """Where chains start, and coefficients near which to take moments."""
+    """Where chains start, coefficients near which to take moments, and modes to go between."""
 
     supports: list[list[int]]
     reference: list[float]  # for columns of unit norm
+    modes: list[list[int]] = []  # noqa: RUF012 a tuple's default is never written to
 
 
 def make_starts(
@@ -47,23 +59,35 @@ def make_starts(
     forced: NDArray[np.int64],
     n_chains: int,
     threads: int,
+    *,
+    search: bool = False,
 ) -> Starts:
-    """Return one support per chain, and the coefficients that a greedy search finds."""
+    """Return one support per chain, and the coefficients that a greedy search finds.
+
+    ``search`` says whether to look for modes, too.
+    """
     searched = gaussian_twin(prior) if prior.slab == _core.Slab.laplace else prior
     (mode,) = _core.climb_spike_slab(design, searched, [[]], swaps=False, threads=threads)
     climbed = mode.support
-    ridge = prior.noise.value / prior.slab_variance.value
+    ridge = ridge_of(prior)
     engine = make_engine(design, ridge, threads)
     engine.move_to(climbed)
     solution = engine.solution()
     reference = np.zeros(design.columns)
     reference[solution.support] = solution.beta
-    starts = [climbed.tolist()]
-    if n_chains > 1:
+    starts: list[list[int]] = [climbed.tolist()]
+    if n_chains > 1 or search:
         size = int(np.clip(len(climbed) - forced.size, 1, _MOST))
-        starts.append(make_supports(design, ridge, forced, size, threads)[-1])
-        starts.append([])
-    return Starts([starts[i % len(starts)] for i in range(n_chains)], reference.tolist())
+        # Modes may be larger than what a greedy search is content with.
+        frontier = make_supports(design, ridge, forced, size + (2 if search else 0), threads)
+        starts += [frontier[min(size, len(frontier) - 1)], []]
+    modes: list[list[int]] = []
+    if search:
+        typical = at_typical_scales(design, prior, starts[0])
+        found = find_modes(design, typical, [*starts, *frontier], threads)
+        modes = [mode.support.tolist() for mode in found]
+        starts += modes[1:]  # the first is what the others lead to
+    return Starts([starts[i % len(starts)] for i in range(n_chains)], reference.tolist(), modes)
 
 
 def make_group_starts(
@@ -73,17 +97,24 @@ def make_group_starts(
     units: Units,
     n_chains: int,
     threads: int,
+    *,
+    search: bool = False,
 ) -> Starts:
-    """Return one set of groups per chain, and the coefficients that a greedy search finds."""
+    """Do the same for sets of groups."""
     climbed = posterior.climb([], threads)
     reference = np.zeros(design.columns)
     reference[climbed.columns] = climbed.beta
     starts: list[list[int]] = [climbed.units.tolist()]
-    if n_chains > 1:
+    modes: list[list[int]] = []
+    if n_chains > 1 or search:
         ridge = prior.noise.value / prior.slab_variance.value
-        search = GroupSearch(design, units, ridge, threads)
-        size = int(np.clip(climbed.units.size - search.least, 1, _MOST_GROUPS))
-        search.grow(search.least + size)
-        starts.append(search.models()[-1].units.tolist())
-        starts.append([])
-    return Starts([starts[i % len(starts)] for i in range(n_chains)], reference.tolist())
+        frontier = GroupSearch(design, units, ridge, threads)
+        size = int(np.clip(climbed.units.size - frontier.least, 1, _MOST_GROUPS))
+        frontier.grow(frontier.least + size)
+        best = [model.units.tolist() for model in frontier.models()]
+        starts += [best[-1], []]
+        if search:
+            found = find_group_modes(posterior, [*starts, *best], design.columns, threads)
+            modes = [mode.support.tolist() for mode in found]
+            starts += modes[1:]
+    return Starts([starts[i % len(starts)] for i in range(n_chains)], reference.tolist(), modes)

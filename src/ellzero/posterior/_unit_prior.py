@@ -17,14 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
+from ellzero.posterior._by_unit import positions_of
 from ellzero.posterior._prior import resolve_theta
 from ellzero.regression._parents import Parents
 from ellzero.regression._units import Structure, Units, resolve_units
 
 __all__ = [
+    "NO_UNITS",
     "count_candidates",
     "is_of_columns",
     "multiply_odds",
+    "parents_first",
     "refuse_orphans",
     "resolve_unit_theta",
     "theta_rate",
@@ -33,6 +36,7 @@ __all__ = [
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
+NO_UNITS: _Integers = np.empty(0, dtype=np.int64)
 _NODES = 200  # of the rule that expectations over theta are taken by
 
 
@@ -74,11 +78,7 @@ def is_of_columns(units: Units) -> bool:
 
 def resolve_unit_theta(theta: Any, units: Units, names: Any, otherwise: float) -> _Floats | None:
     """Turn a number, an array, a mapping or a Series into one probability per unit."""
-    home = units.home
-    position: dict[Any, int] = {j: int(home[j]) for j in range(units.n_columns)}
-    if names is not None:
-        position.update({str(name): int(unit) for name, unit in zip(names, home, strict=True)})
-    position.update({label: unit for unit, label in enumerate(units.names)})
+    position = positions_of(units, names)
     return resolve_theta(theta, units.count, units.names, otherwise, position=position)
 
 
@@ -105,22 +105,29 @@ def refuse_orphans(units: Units, always: NDArray[np.bool_]) -> None:
             )
 
 
-def theta_rate(expected_size: float, n_units: int, parents: Parents | None, strong: bool) -> float:
+def theta_rate(
+    expected_size: float,
+    n_units: int,
+    parents: Parents | None,
+    strong: bool,
+    flat: _Integers = NO_UNITS,
+) -> float:
     """Return b of theta ~ Beta(1, b) under which so many units are expected.
 
     Under weak heredity parents are taken to be in independently of each other, which those that
-    have no parents themselves are.
+    have no parents themselves are. Flat units are always in, and do not count.
     """
-    without = n_units / expected_size - 1
-    if parents is None:
+    without = (n_units - flat.size) / expected_size - 1
+    if parents is None or not _any_waits(n_units, parents, strong, flat):
         return without
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     quantiles, weights = (nodes + 1) / 2, weights / 2
-    order = _parents_first(n_units, parents)
+    order = parents_first(n_units, parents)
 
     def missing(log_b: float) -> float:
         theta = -np.expm1(np.log1p(-quantiles) / np.exp(log_b))
-        return float(weights @ _expected_size(theta, order, parents, strong)) - expected_size
+        expected = _expected_size(theta, order, parents, strong, set(flat.tolist()))
+        return float(weights @ expected) - expected_size
 
     high = np.log(without)  # with every unit free to come there would be too many
     low = high - 1.0
@@ -129,7 +136,19 @@ def theta_rate(expected_size: float, n_units: int, parents: Parents | None, stro
     return float(np.exp(brentq(missing, low, high, xtol=1e-12)))
 
 
-def _parents_first(n_units: int, parents: Parents) -> list[int]:
+def _any_waits(n_units: int, parents: Parents, strong: bool, flat: _Integers) -> bool:
+    """Whether a unit, not flat itself, needs parents that may be out."""
+    if not flat.size:
+        return True
+    for unit in np.setdiff1d(np.arange(n_units), flat):
+        there = np.isin(parents.of(int(unit)), flat)
+        if there.size and not (there.all() if strong else there.any()):
+            return True
+    return False
+
+
+def parents_first(n_units: int, parents: Parents) -> list[int]:
+    """Return the units in an order in which all have their parents before them."""
     order: list[int] = []
     done = np.zeros(n_units, dtype=bool)
     while len(order) < n_units:
@@ -139,20 +158,23 @@ def _parents_first(n_units: int, parents: Parents) -> list[int]:
     return order
 
 
-def _expected_size(theta: _Floats, order: list[int], parents: Parents, strong: bool) -> _Floats:
-    """Return the expected number of units in, given each theta."""
+def _expected_size(
+    theta: _Floats, order: list[int], parents: Parents, strong: bool, flat: set[int]
+) -> _Floats:
+    """Return the expected number of units in, but for the flat ones, given each theta."""
+    chosen = [unit for unit in order if unit not in flat]
     if strong:  # a unit is in if all that it needs are: one coin for each
-        needs: dict[int, set[int]] = {}
-        for unit in order:
+        needs: dict[int, set[int]] = {unit: set() for unit in flat}
+        for unit in chosen:
             needs[unit] = {unit}.union(*(needs[int(parent)] for parent in parents.of(unit)))
-        counts = np.bincount([len(of) for of in needs.values()])
+        counts = np.bincount([len(needs[unit]) for unit in chosen])
         return np.asarray(np.polynomial.polynomial.polyval(theta, counts))
-    inside = np.empty((len(order), theta.size))
-    for unit in order:
+    inside = np.ones((len(order), theta.size))
+    for unit in chosen:
         of = parents.of(unit)
         none = np.prod(1 - inside[of], axis=0) if of.size else 0.0
         inside[unit] = theta * (1 - none)
-    return np.asarray(inside.sum(axis=0))
+    return np.asarray(inside[chosen].sum(axis=0))
 
 
 def count_candidates(
