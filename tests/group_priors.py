@@ -16,10 +16,19 @@ def enumerate_groups(posterior, n_columns, draws=1, seed=0, threads=1):
     return found.draws, found.masses, found.log_evidence
 
 
-def run_group_chains(posterior, n_columns, starts, *, draws, warmup, thin=1, seed=0, threads=1):
+def run_group_chains(
+    posterior, n_columns, starts, *, draws, warmup, thin=1, seed=0, threads=1, modes=()
+):
+    """Between ``modes`` chains exchange sets of groups."""
     schedule = _core.Schedule()
     schedule.warmup, schedule.draws, schedule.thin = warmup, draws, thin
     zeros = [0.0] * n_columns
     return posterior.sample(
-        starts, zeros, seed=seed, schedule=schedule, threads=threads, progress=None
+        starts,
+        zeros,
+        seed=seed,
+        schedule=schedule,
+        threads=threads,
+        progress=None,
+        modes=[list(mode) for mode in modes],
     )

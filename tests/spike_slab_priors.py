@@ -70,13 +70,24 @@ VARIANCES = {
 }
 
 
-def run_chains(design, prior, starts, *, draws, warmup, thin=1, seed=0, tempered=False, threads=1):
+def run_chains(
+    design, prior, starts, *, draws, warmup, thin=1, seed=0, tempered=False, threads=1, modes=()
+):
+    """Between ``modes`` chains exchange sets of columns."""
     schedule = _core.Schedule()
     schedule.warmup, schedule.draws, schedule.thin = warmup, draws, thin
     schedule.tempered = tempered
     zeros = [0.0] * design.columns
     return _core.sample_spike_slab(
-        design, prior, starts, zeros, seed=seed, schedule=schedule, threads=threads, progress=None
+        design,
+        prior,
+        starts,
+        zeros,
+        seed=seed,
+        schedule=schedule,
+        threads=threads,
+        progress=None,
+        modes=[list(mode) for mode in modes],
     )
 
 

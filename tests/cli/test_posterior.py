@@ -3,7 +3,10 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from command import ellzero
+from command import ellzero, started
+from patience import wait_until
+
+from ellzero import SpikeSlabRegressor
 
 
 def test_posterior(people, tmp_path):
@@ -206,7 +209,7 @@ def test_weights_of_a_binary_target_are_counts(visits):
 @pytest.mark.parametrize(
     "extra",
     [["--slab", "laplace"], ["--scale-prior", "prediction"], ["--solver", "tempered"],
-     ["--save", "m.json"]],
+     ["--noise", "student"], ["--save", "m.json"], ["--flat", "dose"]],
 )  # fmt: skip
 def test_what_two_classes_do_not_have(visits, extra):
     result = ellzero("posterior", visits, "--target", "back", *extra)
@@ -237,3 +240,126 @@ def test_categories_of_a_binary_target_are_whole(people):
     refused = ellzero(*asked, "--solver", "enumerate")
     assert refused.code == 1
     assert "--solver enumerate knows single features only: --levels makes them so" in refused.err
+
+
+def test_flat_columns(people, tmp_path):
+    # A category and an identifier, in every model whatever they are worth
+    result = ellzero(
+        "posterior", people, "--target", "score", "--flat", "city", "--flat", "id", "--drop",
+        "school", "--json", tmp_path / "p.json", "--save", tmp_path / "m.json",
+    )  # fmt: skip
+    assert result.code == 0, result.err
+    content = json.loads((tmp_path / "p.json").read_text())
+    rows = {row["name"]: row for row in content["variables"]}
+    assert rows["city"]["inclusion"] == rows["id"]["inclusion"] == 1
+    assert {"city", "id", "age"} <= set(content["models"][0]["variables"])
+    assert not {"city", "id"} & {name for s in content["credible_sets"] for name in s["variables"]}
+    predicted = ellzero("predict", tmp_path / "m.json", people)
+    assert predicted.code == 0, predicted.err
+    values = [float(row) for row in predicted.out.splitlines()[1:]]
+    assert np.corrcoef(pd.read_csv(people)["score"], values)[0, 1] > 0.95
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--flat", "moon"], "--flat names 'moon', which is not among the features"),
+        (["--flat", "planet"], "--flat: column 'planet' can't be used"),
+        (["--flat", "age", "--force", "age"], "--flat and --force both name 'age'"),
+    ],
+)
+def test_bad_flat_columns(people, options, message):
+    result = ellzero("posterior", people, "--target", "score", *options)
+    assert result.code != 0
+    assert message in " ".join(result.err.split())
+
+
+@pytest.fixture(scope="module")
+def spoilt(tmp_path_factory):
+    """A table of which every eighth row is far out."""
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame(rng.normal(size=(120, 4)), columns=["dose", "age", "weight", "noise"])
+    frame["score"] = frame["dose"] - frame["age"] + 0.5 * rng.normal(size=120)
+    frame.loc[::8, "score"] += 50 * rng.choice([-1, 1], 15)
+    path = tmp_path_factory.mktemp("spoilt") / "spoilt.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_student_noise(spoilt, tmp_path):
+    asked = ["posterior", spoilt, "--target", "score", "--draws", 200, "--chains", 2]
+    result = ellzero(*asked, "--noise", "student", "--json", "-")
+    assert result.code == 0, result.err
+    inclusion = {v["name"]: v["inclusion"] for v in json.loads(result.out)["variables"]}
+    assert min(inclusion["dose"], inclusion["age"]) > 0.99
+    save = tmp_path / "m.json"
+    result = ellzero(*asked, "--noise", "student", "--noise-df", 3, "--save", save)
+    assert result.code == 0, result.err
+    content = json.loads(save.read_text())
+    assert content["fit"]["noise"] == "student"
+    assert set(content["draws"]["degrees"]) == {3.0}
+    result = ellzero("predict", save, spoilt, "--interval", 0.8)
+    assert result.code == 0, result.err
+    rows = np.array([[float(cell) for cell in row.split(",")] for row in result.out.split()[1:]])
+    truth = pd.read_csv(spoilt)["score"].to_numpy()
+    # Fifteen rows are far out; the interval is not for these
+    near = np.arange(120) % 8 != 0
+    assert 0.75 < np.mean((rows[near, 1] <= truth[near]) & (truth[near] <= rows[near, 2])) <= 1
+    assert np.median(rows[:, 2] - rows[:, 1]) < 6
+
+
+def test_what_student_noise_is_not_for(spoilt, people):
+    asked = ["posterior", spoilt, "--target", "score"]
+    result = ellzero(*asked, "--noise-df", 3)
+    assert (result.code, "--noise-df is for --noise student" in result.err) == (2, True)
+    result = ellzero(*asked, "--noise", "student", "--noise-df", 0.5)
+    assert (result.code, "--noise-df must be from 1 to 1e6" in result.err) == (2, True)
+    result = ellzero(*asked, "--noise", "student", "--flat", "age")
+    assert (result.code, "--flat is for --noise gaussian" in result.err) == (2, True)
+    result = ellzero("posterior", people, "--target", "score", "--noise", "student")
+    assert result.code == 1
+    assert "--noise student knows single features only: --levels makes them so" in result.err
+
+
+def test_a_command_that_is_killed_goes_on(people, tmp_path):
+    checkpoint, out = tmp_path / "run", tmp_path / "p.json"
+    command = ["posterior", people, "--target", "score", "--solver", "gibbs", "--draws", 2500]
+    for _ in range(10):  # it may be done before we notice
+        with started(*command, "--checkpoint", checkpoint) as process:
+            wait_until(lambda: checkpoint.exists() or process.poll() is not None, "a checkpoint")
+            process.kill()
+        if checkpoint.exists():
+            break
+    assert checkpoint.exists()
+    # Of other draws
+    other = ellzero(*command, "--seed", 5, "--checkpoint", checkpoint)
+    assert other.code == 1
+    assert "Error: --checkpoint: " in other.err
+    assert "belongs to another run, its random_state is another" in other.err
+    results = []
+    for more in (["--checkpoint", checkpoint], []):
+        run = ellzero(*command, "--json", out, *more)
+        assert run.code == 0, run.err
+        results.append({**json.loads(out.read_text()), "command": ""})
+    assert results[0] == results[1]
+    assert not checkpoint.exists()
+
+
+def test_the_fitted_posterior_is_written(people, tmp_path):
+    path = tmp_path / "fit.npz"
+    run = ellzero("posterior", people, "--target", "score", "--draws", 50, "--fit", path)
+    assert run.code == 0, run.err
+    assert "fit.npz, for SpikeSlabRegressor.load" in run.out
+    loaded = SpikeSlabRegressor.load(path)
+    assert loaded.draws_.n_draws == 50
+    assert "age" in loaded.summary().index.get_level_values(0)
+
+
+@pytest.mark.parametrize("option", ["--fit", "--checkpoint"])
+def test_files_that_are_none(option, people, tmp_path):
+    run = ellzero("posterior", people, "--target", "score", option, "-")
+    assert (run.code, f"{option} must name a file" in run.err) == (2, True)
+    run = ellzero("posterior", people, "--target", "score", option, tmp_path / "no" / "file")
+    assert (run.code, "there is no directory" in run.err) == (2, True)
+    run = ellzero("posterior", people, "--target", "score", option, people)
+    assert (run.code, "it would be written over" in run.err) == (2, True)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from fuzz import (
     copies,
+    flat_posteriors,
     group_posteriors,
     interruptions,
     likelihoods,
@@ -12,6 +13,7 @@ from fuzz import (
     processes,
     proofs,
     segments,
+    student_noise,
     subsets,
 )
 
@@ -30,8 +32,10 @@ FAMILIES = {
     "groups": Family(likelihoods.check_group_likelihood, 4, 25),
     "proofs": Family(proofs.check_proof, 10, 40),
     "enumeration": Family(posteriors.check_enumeration, 6, 25),
+    "flat": Family(flat_posteriors.check_flat, 4, 20),
     "sampling": Family(posteriors.check_sampling, 1, 2),
     "group_posterior": Family(group_posteriors.check_group_posterior, 3, 12),
+    "student": Family(student_noise.check_student, 2, 8),
     "shrinkage": Family(posteriors.check_scale_mixtures, 1, 3),
     "segments": Family(segments.check_segments, 20, 150),
     "correlated": Family(segments.check_correlated, 10, 60),

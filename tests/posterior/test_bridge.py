@@ -8,10 +8,12 @@ from reference.scale_mixture import (
     bridge_log_prior,
     grid_moments,
     horseshoe_log_prior,
+    regularised_log_prior,
 )
 from reference.subsets import preprocess
 
-from ellzero import BayesianBridgeRegressor, HorseshoeRegressor
+from ellzero import BayesianBridgeRegressor, HorseshoeRegressor, _core
+from ellzero._engine import make_design
 
 LONG = {"random_state": 0, "n_draws": 5000}
 
@@ -88,6 +90,42 @@ def test_horseshoe_of_given_tau_against_quadrature(p, tau):
     assert_agrees(model, *moments, scale)
 
 
+@pytest.mark.parametrize("tau", [0.3, 3.0])
+@pytest.mark.parametrize("by_rows", [False, True])
+def test_regularised_horseshoe_against_quadrature(tau, by_rows):
+    _, _, Z, target, _ = small_table(1)
+    target = 2 * target  # an effect that the slab is felt by
+    slab_df, slab_scale, sigma_e = 3.0, 2.5, 1.4
+    prior = _core.ScaleMixturePrior()
+    prior.is_horseshoe = prior.horseshoe.regularised = True
+    prior.horseshoe.learn_tau, prior.horseshoe.tau = False, tau
+    prior.horseshoe.slab_df, prior.horseshoe.slab_scale = slab_df, slab_scale
+    prior.noise.learned, prior.noise.value = False, sigma_e**2
+    prior.degrees = len(target)
+    design = make_design(Z, target, None, False, 1)
+    chains = _core.sample_scale_mixture(design, prior, 4, 200, 8000, 1, 1, by_rows=by_rows)
+    beta = np.array([chain["beta"][:, 0] for chain in chains])
+    log_prior = regularised_log_prior(tau, slab_df, slab_scale)
+    mean, sd, positive, _ = grid_moments(Z, target, len(target), log_prior, sigma_e=sigma_e)
+    assert abs(beta.mean() - mean[0]) < 4 * float(array_stats.mcse(beta))
+    assert beta.std() == pytest.approx(sd[0], rel=0.05)
+    assert (beta > 0).mean() == pytest.approx(positive[0], abs=0.02)
+
+
+@pytest.mark.filterwarnings("ignore:.*has not mixed")  # draws worth few independent ones
+def test_a_slab_bounds_what_the_data_do_not(rng):
+    # Only the sum of two equal columns is known: the difference is the prior's.
+    X = rng.standard_normal((30, 1)) @ np.ones((1, 2))
+    y = 5 * X[:, 0] + 0.1 * rng.standard_normal(30)
+    plain, bounded = (
+        HorseshoeRegressor(regularised=regularised, slab_df=50.0, **LONG).fit(X, y)
+        for regularised in (False, True)
+    )
+    apart = [np.abs(m.draws_.coef[:, 0] - m.draws_.coef[:, 1]) for m in (plain, bounded)]
+    assert np.quantile(apart[1], 0.999) < 0.5 * np.quantile(apart[0], 0.999)
+    assert bounded.coef_.sum() == pytest.approx(5, abs=0.1)
+
+
 def test_horseshoe_with_everything_learned_against_quadrature():
     X, y, Z, target, scale = small_table(1, seed=3)
     model = HorseshoeRegressor(expected_size=0.2, random_state=0, n_draws=20_000).fit(X, y)
@@ -153,6 +191,7 @@ def test_power_two_would_be_ridge(n, p):
     assert np.abs(np.cov(white.T) - np.eye(p)).max() < 8 / np.sqrt(count)
 
 
+@pytest.mark.filterwarnings("ignore:.*has not mixed")  # draws worth few independent ones
 def test_few_rows_with_and_without_an_equal_number_of_zero_weight():
     # The two constructions of the Gaussian draw know one posterior.
     rng = np.random.default_rng(2)

@@ -13,7 +13,20 @@ N, P, G, BOOM = 15, 5, 10.0, 0.2
 NOISE, SPREAD, THETA = (4.0, 4.0), (4.0, 12.0), (1.0, 2.0)
 # The slab's variance over that of the noise, as Zellner and Siow have it
 RELATIVE = ("relative", 0.5, N / 2)
-PRIORS = ["gaussian", "gaussian, relative", "laplace", "laplace, relative", "zellner", "boom"]
+# Any sets will do: exchanges between them have to leave the posterior as it is.
+MODES = [[0, 1], [2, 3, 4], [1], [0, 2, 4], []]
+# Of the columns' slabs, where they have scales of their own
+SCALES = np.array([0.3, 1.0, 3.0, 1.0, 0.5])
+PRIORS = [
+    "gaussian",
+    "gaussian, relative",
+    "gaussian, scaled",
+    "laplace",
+    "laplace, relative",
+    "laplace, scaled",
+    "zellner",
+    "boom",
+]
 
 
 def fixed_design():
@@ -24,10 +37,10 @@ def fixed_design():
 
 def draw_prior(Z, slab, rng):
     """Return theta, s2, sigma_beta^2 and beta."""
-    slab, _, relative = slab.partition(", ")
+    slab, _, kind = slab.partition(", ")
     theta = rng.beta(*THETA)
     s2, spread = (rate / rng.gamma(shape) for shape, rate in (NOISE, SPREAD))
-    if relative:
+    if kind == "relative":
         spread = s2 * RELATIVE[2] / rng.gamma(RELATIVE[1])
     inside = np.flatnonzero(rng.random(P) < theta)
     Z_S, k = Z[:, inside], inside.size
@@ -41,13 +54,18 @@ def draw_prior(Z, slab, rng):
         precision = gram / G if slab == "zellner" else BOOM * 0.5 * (gram + np.eye(k))
         root = np.linalg.cholesky(precision)
         beta[inside] = np.sqrt(s2) * np.linalg.solve(root.T, rng.standard_normal(k))
+    if kind == "scaled":
+        beta *= SCALES
     return theta, s2, spread, beta
 
 
 def make_prior(slab):
-    slab, _, relative = slab.partition(", ")
-    spread = RELATIVE if relative else SPREAD
-    return core_prior(P, N, slab=slab, noise=NOISE, spread=spread, theta=THETA, g=G, boom=BOOM)
+    slab, _, kind = slab.partition(", ")
+    spread = RELATIVE if kind == "relative" else SPREAD
+    prior = core_prior(P, N, slab=slab, noise=NOISE, spread=spread, theta=THETA, g=G, boom=BOOM)
+    if kind == "scaled":
+        prior.scales = SCALES.tolist()
+    return prior
 
 
 def quantities(chain):
@@ -76,9 +94,16 @@ def watched(slab):
     return names if slab in ("zellner", "boom") else [*names, "spread"]
 
 
-@pytest.mark.parametrize("tempered", [False, True])
-@pytest.mark.parametrize("slab", PRIORS)
-def test_simulation_based_calibration(slab, tempered):
+# Every prior plainly; tempered chains and exchanges on one of each slab.
+CASES = [
+    *((slab, False, []) for slab in PRIORS),
+    *((slab, True, []) for slab in ("gaussian", "laplace", "zellner", "boom")),
+    *((slab, False, MODES) for slab in ("gaussian, scaled", "laplace, scaled", "zellner", "boom")),
+]
+
+
+@pytest.mark.parametrize(("slab", "tempered", "modes"), CASES)
+def test_simulation_based_calibration(slab, tempered, modes):
     # Among draws of the posterior given data from the prior, the truth has every rank as often.
     rng = np.random.default_rng(5)
     Z, prior = fixed_design(), make_prior(slab)
@@ -95,6 +120,7 @@ def test_simulation_based_calibration(slab, tempered):
             warmup=100,
             draws=thinned * 10,
             tempered=tempered,
+            modes=modes,
         )
         found, true = quantities(chain), truth(*drawn)
         for name in ranks:
@@ -106,8 +132,9 @@ def test_simulation_based_calibration(slab, tempered):
         assert stats.chisquare(counts).pvalue > 1e-4, (name, counts)
 
 
+@pytest.mark.parametrize("modes", [[], MODES])
 @pytest.mark.parametrize("slab", [slab for slab in PRIORS if "laplace" not in slab])
-def test_geweke_joint(slab):
+def test_geweke_joint(slab, modes):
     # Parameters given data and data given parameters, in turn: the parameters follow the prior.
     # A Laplace slab's chain carries scales that a start can't hand on: it is calibrated above.
     rng = np.random.default_rng(3)
@@ -126,6 +153,7 @@ def test_geweke_joint(slab):
             seed=t,
             warmup=0,
             draws=1,
+            modes=modes,
         )
         s2, spread = float(chain["s2"][0]), float(chain["slab_variance"][0])
         beta = np.zeros(P)

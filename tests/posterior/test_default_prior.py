@@ -150,6 +150,7 @@ def test_a_faint_effect_far_above_the_noise_is_found(prior):
     assert (model.inclusion_probabilities_[:2] > 0.99).all()
 
 
+@pytest.mark.filterwarnings("ignore:.*has not mixed")  # draws worth few independent ones
 @pytest.mark.parametrize("p", [6, 40])
 def test_the_horseshoe_expects_what_it_did(p):
     X, y = autoregressive(50, p, 0.5, seed=0)

@@ -12,12 +12,16 @@ GROUPS = [[0, 1], [2], [3, 4, 5], [6], [7, 8], [9], [10, 11]]
 PARENTS = [[], [], [], [0, 1], [3, 2], [2], []]
 HEREDITY = {"none": (None, True), "strong": (PARENTS, True), "weak": (PARENTS, False)}
 N, P, CHAINS, DRAWS = 60, 12, 64, 250
+# Sets to exchange, with nothing to do with the data; some are no models under heredity.
+SETS = [[0, 1, 3], [2, 5], [6, 4, 2], [0], []]
 
 
 @pytest.mark.parametrize("heredity", HEREDITY)
-@pytest.mark.parametrize("theta", THETAS)
+@pytest.mark.parametrize(
+    ("theta", "sets"), [(name, []) for name in THETAS] + [("theta learned", SETS)]
+)
 @pytest.mark.parametrize("variances", OURS)
-def test_agrees_with_enumeration(heredity, theta, variances):
+def test_agrees_with_enumeration(heredity, theta, sets, variances):
     X, y = autoregressive(N, P, 0.8, seed=0)
     parents, strong = HEREDITY[heredity]
     settings = VARIANCES[variances]
@@ -32,7 +36,7 @@ def test_agrees_with_enumeration(heredity, theta, variances):
     )
     exact, _, _ = enumerate_groups(posterior, P)
     starts = [[], [0], [2, 6]] * CHAINS
-    chains = run_group_chains(posterior, P, starts[:CHAINS], draws=DRAWS, warmup=100)
+    chains = run_group_chains(posterior, P, starts[:CHAINS], draws=DRAWS, warmup=100, modes=sets)
     for name in ("inclusion", "mean", "square"):
         values = np.array([chain[name] for chain in chains]) / DRAWS
         error = values.std(axis=0, ddof=1) / np.sqrt(CHAINS)
@@ -187,6 +191,7 @@ def quantities(theta, s2, spread, beta, slab):
 @pytest.mark.parametrize("slab", ["gaussian", "zellner"])
 def test_simulation_based_calibration(slab, rules):
     # Among draws of the posterior given data from the prior, the truth has every rank as often.
+    # Chains make all their moves: exchanges too.
     rng = np.random.default_rng(5)
     Z, prior = fixed_design(), own_prior(slab)
     thinned, simulations = 39, 400
@@ -196,7 +201,13 @@ def test_simulation_based_calibration(slab, rules):
         y = Z @ drawn[3] + np.sqrt(drawn[1]) * rng.standard_normal(ROWS)
         posterior = own_posterior(Z, y, prior, slab, rules)
         (chain,) = run_group_chains(
-            posterior, COLUMNS, [[]], seed=simulation, warmup=100, draws=thinned * 10
+            posterior,
+            COLUMNS,
+            [[]],
+            seed=simulation,
+            warmup=100,
+            draws=thinned * 10,
+            modes=[[0, 1, 2], [3], [0], [1, 3], []],
         )
         found = quantities(
             chain["theta"], chain["s2"], chain["slab_variance"], coefficients(chain), slab

@@ -24,8 +24,9 @@ def averages(chains):
         yield values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(CHAINS)
 
 
-def sample(design, prior, tempered):
-    return run_chains(design, prior, [[]] * CHAINS, draws=DRAWS, warmup=150, tempered=tempered)
+def sample(design, prior, tempered, modes=()):
+    settings = {"draws": DRAWS, "warmup": 150, "tempered": tempered, "modes": modes}
+    return run_chains(design, prior, [[]] * CHAINS, **settings)
 
 
 def one_column(c, d):
@@ -60,15 +61,18 @@ def test_orthogonal_columns_are_normal_means(tempered):
         np.testing.assert_allclose(found, value, rtol=1e-8)
 
 
-@pytest.mark.parametrize("tempered", [False, True])
+# With an exchange of both columns for none, or without
+@pytest.mark.parametrize(
+    ("tempered", "modes"), [(False, ()), (True, ()), (False, ([], [0, 1])), (True, ([], [0, 1]))]
+)
 @pytest.mark.parametrize("learned", ["nothing", "noise", "slab", "both"])
-def test_two_collinear_columns_against_quadrature(tempered, learned):
+def test_two_collinear_columns_against_quadrature(tempered, learned, modes):
     X, y = two_columns()
     design = design_of(X, y)
     noise = (3.0, 5.0) if learned in ("noise", "both") else S2
     spread = (3.0, 80.0) if learned in ("slab", "both") else SPREAD
     prior = core_prior(2, 24, slab="laplace", noise=noise, spread=spread, theta=THETA)
-    chains = sample(design, prior, tempered)
+    chains = sample(design, prior, tempered, modes)
     expected = by_grid(noise, spread)
     for (found, error), value in zip(averages(chains), expected, strict=True):
         assert (np.abs(found - value) < 4 * error + 2e-4 * np.abs(value)).all()

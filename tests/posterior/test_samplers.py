@@ -119,3 +119,20 @@ def test_refreshed_often_enough():
     exact, _, _ = enumerate_all(design, prior, 1, 0, 1)
     chains = sample(design, prior, tempered=False)
     assert errors_in_standard_errors(chains, "inclusion", exact["inclusion"]).max() < 4
+
+
+@pytest.mark.parametrize("tempered", [False, True])
+def test_odds_beyond_all_numbers(tempered):
+    # Effects so far above the noise that log-odds are in the thousands; {0, 1} and {2, 3} stand in
+    # for each other.
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((200, 6))
+    X[:, 3] = X[:, 0] + X[:, 1] - X[:, 2] + 0.002 * rng.standard_normal(200)
+    y = 10 * (X[:, 0] + X[:, 1]) + X[:, 4] + rng.standard_normal(200)
+    design = design_of(X, y)
+    prior = core_prior(6, 199, theta=0.2, noise=1.0, spread=1e4)
+    exact, _, _ = enumerate_all(design, prior, 1, 0, 1)
+    assert 0.05 < exact["inclusion"][0] < 0.95
+    modes = [[0, 1, 4], [2, 3, 4]]
+    chains = sample(design, prior, tempered=tempered, modes=modes)
+    assert errors_in_standard_errors(chains, "inclusion", exact["inclusion"]).max() < 4

@@ -36,12 +36,14 @@ def table():
     [
         "BayesianBridgeRegressor()",
         "HorseshoeRegressor()",
+        "HorseshoeRegressor(regularised=True)",
     ],
 )
 def test_check_estimator(estimator):
     assert_passes_every_check(estimator)
 
 
+@pytest.mark.filterwarnings("ignore:.*has not mixed")  # draws worth few independent ones
 @BOTH
 def test_the_paper_design(kind):
     X, y, beta = make_collinear(120, 100, random_state=0)
@@ -147,6 +149,7 @@ def test_input_of_any_kind(table, kind, given):
     assert drawn.shape == (7, 60)
 
 
+@pytest.mark.filterwarnings("ignore:.*has not mixed")  # draws worth few independent ones
 def test_wide_and_sparse_has_the_posterior_of_wide_and_dense(rng):
     X = np.where(rng.random((20, 70)) < 0.7, 0.0, rng.standard_normal((20, 70)))
     y = 3 * X[:, 0] + 0.5 * rng.standard_normal(20)
@@ -185,8 +188,9 @@ DEGENERATE = {
         BayesianBridgeRegressor(**QUICK),
         BayesianBridgeRegressor(alpha="learn", **QUICK),
         HorseshoeRegressor(**QUICK),
+        HorseshoeRegressor(regularised=True, **QUICK),
     ],
-    ids=["bridge", "learned", "horseshoe"],
+    ids=["bridge", "learned", "horseshoe", "regularised"],
 )
 def test_degenerate_input(table, case, intercept, model):
     X, y = DEGENERATE[case](table[0].to_numpy(), table[1])
@@ -210,6 +214,7 @@ def test_powers_at_both_ends(table, alpha):
     assert model.score(*table) > 0.8
 
 
+@pytest.mark.filterwarnings("ignore:.*has not mixed")  # draws worth few independent ones
 @BOTH
 def test_copies_share_a_coefficient(rng, kind):
     X = rng.standard_normal((80, 3))
@@ -251,6 +256,7 @@ def test_predictive_distribution(table):
     assert (np.abs(y - mean) < 2 * std).mean() > 0.85
 
 
+@pytest.mark.filterwarnings("ignore:.*has not mixed")  # draws worth few independent ones
 @pytest.mark.parametrize(
     ("model", "names"),
     [
@@ -259,6 +265,8 @@ def test_predictive_distribution(table):
         (BayesianBridgeRegressor(tau=1.0), ["sigma_e"]),
         (HorseshoeRegressor(), ["sigma_e", "tau"]),
         (HorseshoeRegressor(tau=0.1, sigma_e=1.0), ["sigma_e"]),
+        (HorseshoeRegressor(regularised=True), ["sigma_e", "tau", "slab"]),
+        (HorseshoeRegressor(regularised=True, tau=0.1), ["sigma_e", "slab"]),
     ],
 )
 def test_diagnostics(table, model, names):
@@ -279,7 +287,7 @@ def test_chains_that_disagree_are_warned_of():
 
 def test_what_arviz_is_given(table, monkeypatch):
     # The package is optional: what matters here is what it is called with.
-    given = SimpleNamespace(from_dict=lambda **arguments: arguments)
+    given = SimpleNamespace(__version__="0.23.4", from_dict=lambda **arguments: arguments)
     monkeypatch.setitem(sys.modules, "arviz", given)
     model = BayesianBridgeRegressor(alpha="learn", **QUICK).fit(*table)
     data = model.to_arviz()
@@ -287,9 +295,10 @@ def test_what_arviz_is_given(table, monkeypatch):
     assert data["posterior"]["beta"].shape == (2, 200, 8)
     np.testing.assert_array_equal(data["posterior"]["beta"][1, 0], model.draws_.coef[200])
     assert all(data["posterior"][name].shape == (2, 200) for name in ("tau", "alpha"))
-    assert data["coords"] == {"variable": list("abcdefgh")}
+    assert data["coords"] == {"predictor": list("abcdefgh")}
 
 
+@pytest.mark.filterwarnings("ignore:.*has not mixed")  # draws worth few independent ones
 @BOTH
 def test_habits_of_scikit_learn(table, kind):
     X, y = table
@@ -372,6 +381,12 @@ def test_bad_parameters_of_the_bridge(table, parameters, message):
         ({"tau": -1.0}, "tau"),
         ({"tau": 1e200}, "tau must be a number between"),
         ({"sigma_e": 1e-200}, "sigma_e must be a number between"),
+        ({"regularised": "yes"}, "regularised"),
+        ({"slab_df": 0}, "slab_df"),
+        ({"slab_df": 1e-5}, "slab_df must be a number between 0.01 and 1e6; got 1e-05"),
+        ({"slab_scale": -1.0}, "slab_scale"),
+        ({"slab_scale": 1e200}, "slab_scale must be a number between"),
+        ({"slab_scale": 2.0}, "slab_scale=2.0 is for regularised=True only"),
     ],
 )
 def test_bad_parameters_of_the_horseshoe(table, parameters, message):

@@ -14,7 +14,8 @@ from ellzero._engine import make_design
 N, P = 12, 4
 NOISE, NU, TAU_SCALE = (4.0, 4.0), (4.0, 2.0), 0.5
 ALPHAS = (0.4, 1.0)  # where learned
-KINDS = ["bridge", "power", "learned", "horseshoe"]
+SLAB = (5.0, 1.5)  # degrees of freedom and scale
+KINDS = ["bridge", "power", "learned", "horseshoe", "regularised"]
 
 
 def fixed_design():
@@ -33,7 +34,9 @@ def make_prior(kind):
     prior.noise.learned = True
     prior.noise.shape, prior.noise.rate = NOISE
     prior.degrees = N
-    prior.is_horseshoe = kind == "horseshoe"
+    prior.is_horseshoe = kind in ("horseshoe", "regularised")
+    prior.horseshoe.regularised = kind == "regularised"
+    prior.horseshoe.slab_df, prior.horseshoe.slab_scale = SLAB
     prior.bridge.alpha = 1.6 if kind == "power" else 0.5
     prior.bridge.learn_alpha = kind == "learned"
     prior.bridge.least_alpha, prior.bridge.greatest_alpha = ALPHAS
@@ -47,11 +50,18 @@ def draw_prior(kind, rng):
     if kind == "horseshoe":
         tau = TAU_SCALE * np.sqrt(s2) * np.abs(rng.standard_cauchy())
         beta = tau * np.abs(rng.standard_cauchy(P)) * rng.standard_normal(P)
-        return {"s2": s2, "tau": tau, "alpha": 0.5, "beta": beta}
+        return {"s2": s2, "tau": tau, "alpha": 0.5, "beta": beta, "slab": 1.0}
+    if kind == "regularised":
+        tau = TAU_SCALE * np.sqrt(s2) * np.abs(rng.standard_cauchy())
+        wide = tau * np.abs(rng.standard_cauchy(P))
+        slab = SLAB[0] * SLAB[1] ** 2 / 2 / rng.gamma(SLAB[0] / 2)
+        beta = rng.standard_normal(P) / np.sqrt(1 / wide**2 + 1 / slab)
+        return {"s2": s2, "tau": tau, "alpha": 0.5, "beta": beta, "slab": np.sqrt(slab)}
     alpha = {"bridge": 0.5, "power": 1.6, "learned": rng.uniform(*ALPHAS)}[kind]
     tau = (rng.gamma(NU[0]) / NU[1]) ** (-1 / alpha)
     size = rng.gamma(1 / alpha, size=P) ** (1 / alpha)
-    return {"s2": s2, "tau": tau, "alpha": alpha, "beta": tau * size * rng.choice([-1, 1], P)}
+    beta = tau * size * rng.choice([-1, 1], P)
+    return {"s2": s2, "tau": tau, "alpha": alpha, "beta": beta, "slab": 1.0}
 
 
 def draw_response(Z, state, rng):
@@ -68,12 +78,12 @@ def quantities(state):
         "size": np.log(np.abs(beta)).sum(axis=-1),
         "sum": np.arctan(beta.sum(axis=-1)),
     }
-    return out | {"alpha": state["alpha"]}
+    return out | {"alpha": state["alpha"], "slab": np.log(state["slab"])}
 
 
 def watched(kind):
     names = ["s2", "tau", "beta", "size", "sum"]
-    return [*names, "alpha"] if kind == "learned" else names
+    return names + {"learned": ["alpha"], "regularised": ["slab"]}.get(kind, [])
 
 
 @pytest.mark.parametrize("by_rows", [False, True])
@@ -124,8 +134,9 @@ def test_geweke_joint(kind, by_rows):
             float(state["alpha"]),
             float(state["tau"]),
             by_rows,
+            slab=float(state["slab"]),
         )
-        state = {name: values[0] for name, values in chain.items()}
+        state = {name: chain[name][0] for name in ("beta", "s2", "tau", "alpha", "slab")}
         found = quantities(state)
         for name, values in visited.items():
             values[t] = found[name]

@@ -302,8 +302,10 @@ def test_diagnostics(table):
     assert (error < 4 * table_["mcse"].to_numpy()[:8]).all()
 
 
-def test_chains_that_disagree_are_warned_of(rng):
-    # Two explanations of y far apart: no single flip or swap leads from one to the other.
+def test_chains_that_disagree_are_warned_of(rng, monkeypatch):
+    # Two explanations of y far apart: no single flip or swap leads from one to the other, and the
+    # search for modes is held back.
+    monkeypatch.setattr("ellzero.posterior._starts.find_modes", lambda *_: [])
     u, v = rng.standard_normal((2, 400))
     X = np.column_stack([u + v, u - v, u, v]) + 1e-3 * rng.standard_normal((400, 4))
     y = 2 * u + 1e-3 * rng.standard_normal(400)
@@ -331,16 +333,6 @@ def test_summary_intervals_and_plot(table):
     mpl.pyplot.close("all")
 
 
-def test_to_arviz(table):
-    pytest.importorskip("arviz", reason="the package arviz is optional")
-    model = SpikeSlabRegressor(**QUICK).fit(*table)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        data = model.to_arviz()
-    assert data.posterior["beta"].shape == (2, 200, 8)
-    assert data.posterior["variable"].to_numpy().tolist() == list("abcdefgh")
-
-
 def test_habits_of_scikit_learn(table):
     X, y = table
     model = SpikeSlabRegressor(**QUICK).fit(X, y)
@@ -358,7 +350,8 @@ def test_nothing_is_left_of_an_earlier_fit(table):
     model = SpikeSlabRegressor(solver="enumerate", **QUICK).fit(X, y)
     first = (model.models_, model.credible_sets_, model.diagnostics_, model.log_evidence_)
     model.set_params(solver="gibbs").fit(X.iloc[:, ::-1], y)
-    assert not hasattr(model, "log_evidence_")
+    assert model.log_evidence_ != first[3]
+    assert model.log_evidence_error_ > 0
     assert model.diagnostics_.index[0] == "h"
     assert not model.models_.equals(first[0])
 

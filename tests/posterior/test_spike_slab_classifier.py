@@ -105,7 +105,8 @@ def test_enumeration_and_chains_agree():
     assert exact.probability_errors_.max() <= 1e-3
     chains = SpikeSlabClassifier(solver="gibbs", n_draws=8000, random_state=1).fit(X, y)
     apart = np.abs(exact.inclusion_probabilities_ - chains.inclusion_probabilities_)
-    assert (apart < 4 * np.hypot(exact.probability_errors_, chains.probability_errors_)).all()
+    errors = np.hypot(exact.probability_errors_, chains.probability_errors_)
+    assert (apart < 4 * errors + 1e-6).all()  # those of a column that is sure to be in are tiny
     np.testing.assert_allclose(exact.coef_, chains.coef_, atol=0.03)
     np.testing.assert_allclose(exact.coef_sd_, chains.coef_sd_, rtol=0.05, atol=0.01)
     np.testing.assert_allclose(exact.intercept_, chains.intercept_, atol=0.03)
@@ -282,15 +283,3 @@ def test_chains_that_disagree_are_warned_of():
     cancer = load_breast_cancer()
     with pytest.warns(ConvergenceWarning, match="SpikeSlabClassifier has not mixed"):
         SpikeSlabClassifier(n_draws=20, n_warmup=0, random_state=0).fit(cancer.data, cancer.target)
-
-
-def test_to_arviz():
-    pytest.importorskip("arviz", reason="the package arviz is optional")
-    X, y = table(p=4)
-    model = SpikeSlabClassifier(**SHORT).fit(X, y)
-    data = model.to_arviz(X, y)
-    assert data.posterior["beta"].shape == (4, 200, 4)
-    psi = X @ model.draws_.coef.toarray().T + model.draws_.intercept.ravel()
-    expected = np.log(expit(np.where(y == 1, 1, -1)[:, None] * psi)).T.reshape(4, 200, -1)
-    np.testing.assert_allclose(data.log_likelihood["y"].values, expected, rtol=1e-9)
-    assert "log_likelihood" not in model.to_arviz().groups()

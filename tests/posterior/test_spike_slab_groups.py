@@ -298,16 +298,6 @@ def test_results_speak_of_groups():
     assert not hasattr(plain, "group_probabilities_")
 
 
-def test_arviz_has_who_is_in():
-    pytest.importorskip("arviz", reason="the package arviz is optional")
-    town, colour, numbers, y = factor_data()
-    X, groups = coded(town, colour, numbers)
-    model = SpikeSlabRegressor(feature_groups=groups, random_state=0, n_draws=50).fit(X, y)
-    included = model.to_arviz().posterior["included"]
-    assert included.shape == (4, 50, 4)
-    np.testing.assert_allclose(included.mean(), model.draws_.size.mean() / 4)
-
-
 def test_weights_and_sparse_columns():
     town, colour, numbers, y = factor_data(n=60)
     X, groups = coded(town, colour, numbers)

@@ -55,7 +55,7 @@ def test_warnings_carry_what_they_are_about():
         assert str(pickle.loads(pickle.dumps(warning))) == str(warning)
     assert issubclass(MixingWarning, ConvergenceWarning)
     assert str(MixingWarning("A", "b")) == (
-        "A has not mixed: b; more n_warmup and n_draws may help."
+        "A has not mixed: b; more n_draws, or extend, may help."
     )
 
 
