@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 CORE := CMakeLists.txt pyproject.toml $(shell find core -type f)
 
-.PHONY: demo test fuzz tsan reproduce lint bench test-lowest browser clean
+.PHONY: demo test fuzz tsan reproduce lint bench test-lowest test-arviz browser clean
 
 demo: $(VENV)/.installed
 	@mkdir -p demo
@@ -55,6 +55,13 @@ test-lowest:
 	.venv-lowest/bin/python -m pip install -q .[test] -c tests/lowest-versions.txt
 	.venv-lowest/bin/python -m pytest tests
 
+# What ArviZ is given, with ArviZ 1.x, which needs Python 3.12 or newer: make PYTHON312=/path/to/it
+PYTHON312 ?= python3.12
+test-arviz:
+	$(PYTHON312) -m venv .venv-arviz
+	.venv-arviz/bin/python -m pip install -q --disable-pip-version-check .[test] "arviz>=1"
+	.venv-arviz/bin/python -m pytest tests/posterior/test_arviz.py
+
 # For the tests that look at a report in a real browser; without one they are skipped.
 browser:
 	@if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then exit 0; fi; \
@@ -66,7 +73,7 @@ browser:
 	  echo "chromium could not be installed"
 
 clean:
-	rm -rf $(VENV) .venv-lowest .venv-tsan build demo reproduction
+	rm -rf $(VENV) .venv-lowest .venv-arviz .venv-tsan build demo reproduction
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -2,7 +2,9 @@
 
     python benchmarks/posterior_quality.py                       everything: about an hour
     python benchmarks/posterior_quality.py null calibration      parts of it; also: permuted,
-                                                                 power, faint, prediction
+                                                                 power, faint, prediction,
+                                                                 evidence, left_out, one_model,
+                                                                 traps, modes, errors, warnings
     python benchmarks/posterior_quality.py --first 100000        other data sets
     python benchmarks/posterior_quality.py --priors selection    some of the priors only
 
@@ -21,6 +23,8 @@ import itertools
 import warnings
 
 import numpy as np
+import posterior_chains
+import posterior_models
 from sparse_problems import covariance, make_beta
 
 from ellzero import SpikeSlabRegressor
@@ -221,6 +225,10 @@ def prediction(priors, first, count):
     print_table(["n x p", *priors], rows)
 
 
+def tabulated(part):
+    return lambda *given: print_table(*part(*given))
+
+
 PARTS = {
     "null": null,
     "calibration": calibration,
@@ -228,6 +236,13 @@ PARTS = {
     "power": power,
     "faint": faint,
     "prediction": prediction,
+    "evidence": tabulated(posterior_models.evidence),
+    "left_out": tabulated(posterior_models.left_out),
+    "one_model": tabulated(posterior_models.one_model),
+    "traps": lambda _, first, count: posterior_chains.traps(first, max(1, count // 10)),
+    "modes": lambda _, first, count: posterior_chains.modes(first, count),
+    "errors": lambda _, first, count: posterior_chains.errors(first, count),
+    "warnings": lambda _, first, count: posterior_chains.false_warnings(first, count),
 }
 
 

@@ -31,6 +31,11 @@ class Console:
         self.quiet = quiet
         self._fancy = sys.stdout.isatty()
 
+    @property
+    def shows(self) -> bool:
+        """Whether somebody sees progress."""
+        return not self.quiet and sys.stderr.isatty()
+
     def say(self, text: str = "") -> None:
         """Print a line of the result."""
         if not self.quiet:
@@ -90,7 +95,7 @@ class Console:
     @contextlib.contextmanager
     def progress(self, words: str) -> Iterator[Callable[[str], None]]:
         """Show on a terminal what is going on, as long as the block runs."""
-        if self.quiet or not sys.stderr.isatty():
+        if not self.shows:
             yield lambda words: None
             return
         from rich.console import Console as RichConsole

@@ -18,6 +18,8 @@ from ellzero.cli._wording import in_options
 
 __all__ = ["command"]
 
+_ASKED = ("expected_size", "scale_prior", "slab", "noise", "solver")
+
 
 @click.command("posterior", cls=FileCommand)
 @table_options
@@ -50,6 +52,24 @@ __all__ = ["command"]
     help="Prior of a coefficient that is not zero.",
 )
 @click.option(
+    "--flat",
+    multiple=True,
+    metavar="COLUMN",
+    help="Keep this column or feature in every model under a flat prior, like the intercept.",
+)
+@click.option(
+    "--noise",
+    type=click.Choice(["gaussian", "student"]),
+    default="gaussian",
+    show_default=True,
+    help="student: heavy tails, so that outliers count for little.",
+)
+@click.option(
+    "--noise-df",
+    type=float,
+    help="Degrees of freedom of --noise student, from 1.  [default: learned]",
+)
+@click.option(
     "--solver",
     type=click.Choice(["auto", "enumerate", "gibbs", "tempered"]),
     default="auto",
@@ -68,6 +88,12 @@ __all__ = ["command"]
 )
 @output_path("--json", help="Write all results as JSON (- for standard output).")
 @output_path("--save", help="Write the average over all models, for ellzero predict.")
+@output_path("--fit", help="Write the fitted posterior with its draws, for load() in Python.")
+@output_path(
+    "--checkpoint",
+    help="Keep the draws here while they are made: the same command goes on from there if it was "
+    "killed. Removed at the end.",
+)
 @click.option("--quiet", "-q", is_flag=True, help="Print errors only.")
 @reading_options
 def command(**values: Any) -> None:
@@ -76,12 +102,29 @@ def command(**values: Any) -> None:
     Under a spike-and-slab prior: each coefficient is zero, or drawn from a slab.
     """
     json_path, save_path = outputs = [values.pop(key) for key in ("json", "save")]
+    fit_path, checkpoint = files = [values.pop(key) for key in ("fit", "checkpoint")]
+    for option, path in zip(("--fit", "--checkpoint"), files, strict=True):
+        if is_standard(path):
+            raise click.UsageError(f"{option} must name a file, not standard output.")
     console = Console(values.pop("quiet") or any(map(is_standard, outputs)))
-    asked = {key: values.pop(key) for key in ("expected_size", "scale_prior", "slab", "solver")}
+    asked = {key: values.pop(key) for key in _ASKED}
+    df = values.pop("noise_df")
     size = asked["expected_size"]
     if size is not None and not 0 < size < math.inf:
         raise click.BadParameter("--expected-size must be a positive number.")
-    counts = {"n_draws": values.pop("draws"), "n_chains": values.pop("chains")}
+    if df is not None:
+        if asked["noise"] != "student":
+            raise click.UsageError("--noise-df is for --noise student.")
+        if not 1 <= df <= 1e6:
+            raise click.BadParameter("--noise-df must be from 1 to 1e6.")
+        asked["noise_df"] = df
+    if asked["noise"] == "student" and values["flat"]:
+        raise click.UsageError("--flat is for --noise gaussian.")
+    counts = {
+        "n_draws": values.pop("draws"),
+        "n_chains": values.pop("chains"),
+        "checkpoint": checkpoint,
+    }
     values["criterion"] = "ebic"  # no folds: nothing is chosen
     table, settings = load(console, values)
 
@@ -90,10 +133,11 @@ def command(**values: Any) -> None:
     data = prepare(table, settings)
     del table
     if data.labels is not None:
-        asked = _for_two_classes(asked, save_path)
+        asked = _for_two_classes(asked, settings, save_path)
     show_columns(console, data)
 
     from ellzero import SpikeSlabClassifier, __version__
+    from ellzero._progress import heard_by
     from ellzero.selection import summarise_posterior
     from ellzero.selection._feature_matrix import make_feature_matrix
     from ellzero.selection._model_file import model_text
@@ -103,7 +147,8 @@ def command(**values: Any) -> None:
     with console.progress("Computing") as say, warnings_as_notes() as warned:
         matrix = make_feature_matrix(data, settings, say)
         say("Computing the posterior")
-        posterior = fit_posterior(matrix, data, settings, **asked, **counts)
+        with heard_by(lambda words: say(f"Computing the posterior: {words}"), console.shows):
+            posterior = fit_posterior(matrix, data, settings, **asked, **counts)
     content = summarise_posterior(posterior)
     how = "all models visited" if content["exact"] else f"{content['draws']:,} draws"
     what = "features" if matrix.units is None or data.labels else "variables"
@@ -130,6 +175,10 @@ def command(**values: Any) -> None:
                 "--scale-prior prediction usually predicts a little better, most where the signal "
                 "is weak; its probabilities are too high."
             )
+    if fit_path is not None:
+        posterior.save(fit_path)
+        name = type(posterior).__name__
+        console.say(f"The posterior is in {clean(str(fit_path), 1000)}, for {name}.load")
     if json_path is not None:
         facts = {
             "ellzero": __version__,
@@ -141,15 +190,19 @@ def command(**values: Any) -> None:
         write_json({**facts, **content}, json_path)
 
 
-def _for_two_classes(asked: dict[str, Any], save_path: Any) -> dict[str, Any]:
+def _for_two_classes(asked: dict[str, Any], settings: Any, save_path: Any) -> dict[str, Any]:
     """Return what a classifier is asked; refuse what it can't do."""
     only_numbers = " is for targets that are numbers; --family gaussian takes two values for such."
     if save_path is not None:
         raise click.UsageError(f"--save{only_numbers}")
+    if settings.flat:
+        raise click.UsageError(f"--flat{only_numbers}")
     if asked["scale_prior"] != "selection":
         raise click.UsageError(f"--scale-prior {asked['scale_prior']}{only_numbers}")
     if asked["slab"] != "gaussian":
         raise click.UsageError(f"--slab {asked['slab']}{only_numbers}")
+    if asked["noise"] != "gaussian":
+        raise click.UsageError(f"--noise {asked['noise']}{only_numbers}")
     if asked["solver"] == "tempered":
         raise click.UsageError(f"--solver tempered{only_numbers}")
     return {key: asked[key] for key in ("expected_size", "solver")}

@@ -352,8 +352,12 @@ def show_posterior(console: Console, posterior: dict[str, Any], most: int = 20) 
         rows.append((variable["name"], variable))
         rows += [(f"  {part['name']}", part) for part in variable["features"][:_MOST_PARTS]]
     numbers = {"inclusion": ".3f", "coefficient": "z.4g", "low": "z.4g", "high": "z.4g"}
+    heads = ["probability", "mean", "95% from", "to"]
+    if not posterior["exact"]:  # Monte Carlo errors
+        numbers = {"inclusion": ".3f", "mcse": ".3f", **numbers}
+        heads.insert(1, "± error")
     console.table(
-        ["variable", "probability", "mean", "95% from", "to"],
+        ["variable", *heads],
         [
             [name, *("" if row[k] is None else f"{row[k]:{form}}" for k, form in numbers.items())]
             for name, row in rows

@@ -334,7 +334,7 @@ def _make_procedure(
     rescales = settings.shrinks and not data.loss.is_likelihood
     if matrix.units is not None:
         how = GroupCrossValidation(matrix.units, ridges, None, 1, progress, rescales)
-        return UnitCrossValidation(how, data.weights)
+        return UnitCrossValidation(how)
     return CrossValidation(
         "frontier", ridges, matrix.forced, None, effective_n_jobs(-1), progress, rescales
     )

@@ -134,11 +134,15 @@ def _check_memory(n: int, p: int) -> None:
 
 
 def resolve_forced(
-    names: tuple[str, ...], features: Sequence[Feature], dates: Mapping[str, str] | None = None
+    names: tuple[str, ...],
+    features: Sequence[Feature],
+    dates: Mapping[str, str] | None = None,
+    argument: str = "force",
 ) -> NDArray[np.int64]:
     """Find features by their own name, or all that are made of a column, or of a date's parts.
 
-    ``dates`` has the column of dates that a part, a column itself, is made of.
+    ``dates`` has the column of dates that a part, a column itself, is made of; ``argument`` is what
+    names them.
     """
     if not names:
         return np.empty(0, dtype=np.int64)
@@ -155,7 +159,7 @@ def resolve_forced(
         if not found:
             known = listed([feature.name for feature in features], 8)
             raise DataError(
-                Argument("force"), f" names {name!r}, which is not among the features: {known}."
+                Argument(argument), f" names {name!r}, which is not among the features: {known}."
             )
         forced += found
     return np.array(sorted(set(forced)), dtype=np.int64)

@@ -37,7 +37,9 @@ class KeptDraws:
         The mean of each draw where all features are 0.
     deviations : tuple of float
         The standard deviation of a new row from a draw's mean: the noise, and what is not known of
-        the intercept.
+        the intercept. Under Student's noise its scale.
+    degrees : tuple of float
+        Degrees of freedom of Student's noise; empty if the noise is normal.
     """
 
     sizes: tuple[int, ...]
@@ -45,6 +47,7 @@ class KeptDraws:
     coefficients: tuple[float, ...]
     intercepts: tuple[float, ...]
     deviations: tuple[float, ...]
+    degrees: tuple[float, ...] = ()
 
     def interval(self, X: _Floats, level: float) -> tuple[_Floats, _Floats]:
         """Return the posterior predictive interval of rows of features."""
@@ -56,7 +59,12 @@ class KeptDraws:
         entries = np.array(self.coefficients), np.array(self.places, dtype=np.int64), begins
         coef = csr_array(entries, shape=(len(self.sizes), X.shape[1]))
         return predictive_interval(
-            X, coef, np.array(self.intercepts), np.array(self.deviations), level
+            X,
+            coef,
+            np.array(self.intercepts),
+            np.array(self.deviations),
+            level,
+            np.array(self.degrees) if self.degrees else None,
         )
 
     def renumbered(self, place: Mapping[int, int]) -> KeptDraws:
@@ -73,10 +81,12 @@ def keep_draws(posterior: SpikeSlabRegressor) -> KeptDraws:
     rows = np.linspace(0, total, count, endpoint=False).astype(np.int64)
     kept = coef[rows]
     kept.sort_indices()
+    df = posterior.draws_.noise_df
     return KeptDraws(
         sizes=tuple(np.diff(kept.indptr).tolist()),
         places=tuple(kept.indices.tolist()),
         coefficients=tuple(kept.data.tolist()),
         intercepts=tuple(intercepts[rows].tolist()),
         deviations=tuple(deviations[rows].tolist()),
+        degrees=() if df is None else tuple(df.ravel()[rows].tolist()),
     )

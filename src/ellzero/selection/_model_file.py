@@ -55,6 +55,7 @@ _NEW_KEYS = {
     _VERSION: set[str](),
 }
 _DRAW_KEYS = ("sizes", "places", "coefficients", "intercepts", "deviations")
+_STUDENT_KEYS = (*_DRAW_KEYS, "degrees")  # of draws under Student's noise
 _FEATURE_KEYS = {"name", "kind", "column", "level", "factors", "coefficient", "mean"}
 _KINDS = {"number", "level", "missing", "product"}
 
@@ -115,7 +116,10 @@ def model_text(model: LinearModel) -> str:
         },
         "draws": None
         if model.draws is None
-        else {key: list(getattr(model.draws, key)) for key in _DRAW_KEYS},
+        else {
+            key: list(getattr(model.draws, key))
+            for key in (_STUDENT_KEYS if model.draws.degrees else _DRAW_KEYS)
+        },
         "loss": model.loss.value,
         "labels": None if model.labels is None else list(model.labels),
         "fit": model.facts,
@@ -288,19 +292,24 @@ def _read_distances(content: Any) -> Distances | None:
 def _read_draws(content: Any, n_features: int) -> KeptDraws | None:
     if content is None:
         return None
-    whole = isinstance(content, dict) and set(content) == set(_DRAW_KEYS)
+    student = isinstance(content, dict) and "degrees" in content
+    whole = isinstance(content, dict) and set(content) == set(
+        _STUDENT_KEYS if student else _DRAW_KEYS
+    )
     _require(whole, "draws are incomplete")
     _require(all(isinstance(column, list) for column in content.values()), "draws must be lists")
     sizes, places = content["sizes"], content["places"]
     counts = all(type(value) is int and value >= 0 for value in [*sizes, *places])
     _require(counts, "sizes and places of draws must be whole numbers")
-    coefficients, intercepts, deviations = (
-        tuple(_number(value, f"each of the {key} of draws") for value in content[key])
-        for key in _DRAW_KEYS[2:]
+    coefficients, intercepts, deviations, degrees = (
+        tuple(_number(value, f"each of the {key} of draws") for value in content.get(key, ()))
+        for key in _STUDENT_KEYS[2:]
     )
     fits = 0 < len(sizes) == len(intercepts) == len(deviations)
     fits = fits and sum(sizes) == len(places) == len(coefficients)
+    fits = fits and (not student or len(degrees) == len(sizes))
     _require(fits, "the lists of draws do not fit together")
+    _require(not student or min(degrees) > 0, "degrees of draws must be positive")
     _require(min(deviations) >= 0, "deviations of draws must not be negative")
     begin = 0
     for size in sizes:
@@ -308,7 +317,7 @@ def _read_draws(content: Any, n_features: int) -> KeptDraws | None:
         rising = all(a < b for a, b in pairwise(own)) and (not own or own[-1] < n_features)
         _require(rising, "places of a draw must be those of features, in order")
         begin += size
-    return KeptDraws(tuple(sizes), tuple(places), coefficients, intercepts, deviations)
+    return KeptDraws(tuple(sizes), tuple(places), coefficients, intercepts, deviations, degrees)
 
 
 def _read_pools(content: Any, known: dict[str, frozenset[str]]) -> dict[str, Pool]:

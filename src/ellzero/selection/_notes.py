@@ -24,7 +24,8 @@ def warnings_as_notes() -> Iterator[list[str]]:
 
 def _note(warning: Warning | str) -> str:
     if isinstance(warning, DependentColumnWarning):
-        return Message(Argument("force"), f": {warning.reason}")
+        argument = "flat" if warning.argument == "flat" else "force"
+        return Message(Argument(argument), f": {warning.reason}")
     if isinstance(warning, MixingWarning):
         return f"The posterior has not mixed: {warning.problem}; more draws may help."
     return str(warning)

@@ -6,11 +6,12 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ellzero._messages import Argument
 from ellzero.regression._losses import Loss
 from ellzero.selection._factors import rules_of
-from ellzero.selection._feature_matrix import FeatureMatrix
+from ellzero.selection._feature_matrix import FeatureMatrix, resolve_forced
 from ellzero.selection._kept_draws import keep_draws
 from ellzero.selection._linear_model import LinearModel, make_linear_model
 from ellzero.selection._prepare import PreparedTable
@@ -43,6 +44,8 @@ def fit_posterior(
         )
     if matrix.structure is not None:
         _check_whole(settings, binary, **parameters)
+    if settings.flat:
+        parameters["flat"] = _resolve_flat(matrix, settings)
     estimator = (SpikeSlabClassifier if binary else SpikeSlabRegressor)(
         random_state=settings.seed,
         always_include=matrix.forced,
@@ -54,8 +57,24 @@ def fit_posterior(
     return estimator
 
 
+def _resolve_flat(matrix: FeatureMatrix, settings: Settings) -> NDArray[np.int64]:
+    plan = matrix.plan
+    dates = {name: part.column for name, part in plan.parts.items()}
+    flat = resolve_forced(settings.flat, plan.features.features, dates, "flat")
+    both = np.intersect1d(flat, matrix.forced)
+    if both.size:
+        name = str(matrix.names[both[0]])
+        raise DataError(Argument("flat"), " and ", Argument("force"), f" both name {name!r}.")
+    return flat
+
+
 def _check_whole(
-    settings: Settings, binary: bool, slab: str = "gaussian", solver: str = "auto", **_: Any
+    settings: Settings,
+    binary: bool,
+    slab: str = "gaussian",
+    solver: str = "auto",
+    noise: str = "gaussian",
+    **_: Any,
 ) -> None:
     """Refuse priors and solvers that know single features only."""
     asked = None
@@ -63,6 +82,8 @@ def _check_whole(
         asked = Argument("slab", slab)
     if solver == "tempered" or (binary and solver == "enumerate"):
         asked = Argument("solver", solver)
+    if noise == "student":
+        asked = Argument("noise", noise)
     if asked is None:
         return
     if settings.heredity is not None:
@@ -86,6 +107,7 @@ def average_models(
         "sha256": data.table.sha256,
         "slab": posterior.slab,
         "scale_prior": posterior.scale_prior,
+        "noise": posterior.noise,
         "solver": posterior.solver_,
         "draws": int(posterior.draws_.intercept.size),
     }

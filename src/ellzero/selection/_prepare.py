@@ -103,7 +103,8 @@ def prepare(table: Table, settings: Settings) -> PreparedTable:
         raise DataError(Argument("dates"), " must be 'leave' or 'parts'.")
     _check_roles(table, settings)
     table = replace(table, columns=dict(table.columns))  # some become texts, in ours only
-    keep = (*settings.keep, *(name for name in settings.force if name in table.columns))
+    always = (*settings.force, *settings.flat)
+    keep = (*settings.keep, *(name for name in always if name in table.columns))
     remarks = judge_columns(
         table,
         settings.roles,
@@ -204,11 +205,14 @@ def _check_roles(table: Table, settings: Settings) -> None:
 
 
 def _check_forced(remarks: Sequence[Remark], settings: Settings) -> None:
-    forced = frozenset(settings.force)
+    named = dict.fromkeys(settings.flat, "flat") | dict.fromkeys(settings.force, "force")
     for remark in remarks:
-        if remark.use == "left out" and remark.name in forced:
+        if remark.use == "left out" and remark.name in named:
             raise DataError(
-                Argument("force"), f": column {remark.name!r} can't be used: ", remark.details, "."
+                Argument(named[remark.name]),
+                f": column {remark.name!r} can't be used: ",
+                remark.details,
+                ".",
             )
 
 

@@ -28,6 +28,8 @@ class Settings:
         The price of a variable.
     force : tuple of str
         Columns or features that are in every model.
+    flat : tuple of str
+        Those that are so under a flat prior, for a posterior.
     interactions : bool
         Whether squares and products are added.
     levels : bool
@@ -75,6 +77,7 @@ class Settings:
     size: int | None = None
     lam: float | None = None
     force: tuple[str, ...] = ()
+    flat: tuple[str, ...] = ()
     interactions: bool = False
     levels: bool = False
     heredity: str | None = None

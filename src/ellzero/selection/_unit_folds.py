@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ellzero.regression._cross_validation import Choice
 from ellzero.regression._group_cv import GroupCrossValidation
 from ellzero.regression._group_folds import GroupFolds
@@ -15,14 +12,11 @@ from ellzero.selection._rules import FoldsInTurn
 
 __all__ = ["UnitCrossValidation"]
 
-_Floats = NDArray[np.float64]
-
 
 class UnitCrossValidation(NamedTuple):
     """How folds are searched, and what a price is chosen from."""
 
     how: GroupCrossValidation
-    weights: _Floats | None  # of all rows
 
     @property
     def ridges(self) -> list[float]:
@@ -37,5 +31,5 @@ class UnitCrossValidation(NamedTuple):
         """Compute the curve of every ridge, and choose by each rule."""
         one = hasattr(folds, "batches")
         repeats = cast(Sequence[FoldsInTurn], [folds] if one else folds)
-        made = GroupFolds(repeats, self.weights, rescales=self.how.rescales)
+        made = GroupFolds(repeats, rescales=self.how.rescales)
         return self.how.choose(made, repeats[0].error_scale)
