@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 CORE := CMakeLists.txt pyproject.toml $(shell find core -type f)
 
-.PHONY: demo test fuzz tsan reproduce lint bench test-lowest test-arviz browser clean
+.PHONY: demo docs test fuzz tsan reproduce lint bench test-lowest test-arviz browser clean
 
 demo: $(VENV)/.installed
 	@mkdir -p demo
@@ -12,6 +12,12 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.installed $(VENV)/.test
 	$(PY) -m pytest -n logical --dist worksteal
+
+# The site, docs/_build/html, offline: pages, API reference, and the gallery, whose scripts are run.
+# A warning, a name that leads nowhere, a dead link within the site or a failing script is an error.
+docs: $(VENV)/.installed $(VENV)/.docs
+	$(PY) -m sphinx -q -W --keep-going -n -j auto -d docs/_build/doctrees docs docs/_build/html
+	$(PY) docs/check_links.py docs/_build/html
 
 # Random hostile problems against slow oracles, seeds from the date on: some minutes. Each case that
 # fails, dies or hangs is named with the command that runs it again. make fuzz SEED=7 CASES=1000000
@@ -73,7 +79,7 @@ browser:
 	  echo "chromium could not be installed"
 
 clean:
-	rm -rf $(VENV) .venv-lowest .venv-arviz .venv-tsan build demo reproduction
+	rm -rf $(VENV) .venv-lowest .venv-arviz .venv-tsan build demo reproduction docs/_build docs/auto_examples docs/api/ellzero*.rst
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -90,6 +96,6 @@ $(VENV)/.installed: $(VENV)/.build $(CORE)
 	$(PY) -m pip install -q --disable-pip-version-check --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/.test $(VENV)/.lint: $(VENV)/.%: $(VENV)/.installed
+$(VENV)/.test $(VENV)/.lint $(VENV)/.docs: $(VENV)/.%: $(VENV)/.installed
 	$(PY) -m pip install -q --disable-pip-version-check --no-build-isolation -e .[$*]
 	@touch $@

@@ -1,0 +1,3 @@
+"""What pytest leaves alone here: the site's settings, and what `make docs` makes."""
+
+collect_ignore = ["conf.py", "check_links.py", "extensions", "_build", "auto_examples", "api"]
