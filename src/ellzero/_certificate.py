@@ -75,6 +75,11 @@ class Certificate:
     sizes_certified: tuple[int, ...] = ()
     record: Record | None = field(default=None, compare=False, repr=False)
 
+    def _repr_html_(self) -> str:
+        from ellzero._notebook import show_certificate
+
+        return show_certificate(self)
+
     @property
     def gap(self) -> float | None:
         """How far the objective is from the bound, as a share of it; None if one is not known."""

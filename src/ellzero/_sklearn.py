@@ -37,6 +37,7 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from ellzero._notebook import show_fitted
 from ellzero.sources._statistics import refuse_statistics
 from ellzero.sources._streams import take_statistics
 
@@ -396,6 +397,16 @@ class SelectingModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         coefficients = np.ravel(self.coef_)[self.support_]
         intercept = float(np.ravel(self.intercept_)[0])
         return np.asarray(X[:, self.support_] @ coefficients + intercept, dtype=np.float64)
+
+    def _repr_html_inner(self) -> str:
+        # What a notebook shows: scikit-learn's box, and below it what was fitted.
+        return super()._repr_html_inner() + show_fitted(self)  # type: ignore[no-any-return]
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += show_fitted(self)
+        return bundle
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

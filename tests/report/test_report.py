@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pages import hostile_table, report
 
+from ellzero._format import fixed, number, percent, plural, signed
 from ellzero._shown import shown
 from ellzero.report import make_report
-from ellzero.report._format import fixed, number, percent, plural, signed
 from ellzero.report._path_chart import chart_path, far_out
 from ellzero.report._svg import Axis, Canvas, linear_ticks, log_ticks
 from ellzero.selection import Settings, prepare, select, summarise

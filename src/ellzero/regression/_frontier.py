@@ -132,6 +132,11 @@ class Frontier:
             f"{len(self.hull_sizes)} of them solutions for some lam>"
         )
 
+    def _repr_html_(self) -> str:
+        from ellzero._notebook import show_frontier
+
+        return show_frontier(self)
+
     def _place(self, size: int | None) -> int:
         if not isinstance(size, Integral) or not self.sizes[0] <= size <= self.sizes[-1]:
             raise ValueError(

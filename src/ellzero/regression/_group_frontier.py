@@ -146,6 +146,11 @@ class GroupFrontier(Frontier):
             "some lam>"
         )
 
+    def _repr_html_(self) -> str:
+        from ellzero._notebook import show_frontier
+
+        return show_frontier(self)
+
     def _describe(self, model: UnitModel) -> GroupModel:
         model = model.rescaled(self.rescaling, self._total)
         coef = np.zeros(self._n_columns)

@@ -80,6 +80,11 @@ class Stability:
             f"{self.frequencies.shape[1]} columns>"
         )
 
+    def _repr_html_(self) -> str:
+        from ellzero._notebook import show_stability
+
+        return show_stability(self)
+
     @property
     def supports(self) -> list[list[_Rows]]:
         """The columns of the best model known, by half and size."""

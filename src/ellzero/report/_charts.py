@@ -11,8 +11,8 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from ellzero._format import number
 from ellzero._shown import shown
-from ellzero.report._format import number
 from ellzero.report._svg import Axis, Canvas, linear_ticks, log_ticks
 
 __all__ = [

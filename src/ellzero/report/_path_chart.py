@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ellzero._format import number
 from ellzero._spacing import limit_axis, space_out
 from ellzero.report._charts import cut
-from ellzero.report._format import number
 from ellzero.report._svg import Axis, Canvas, linear_ticks, log_ticks
 
 __all__ = ["chart_path", "far_out", "price_range"]

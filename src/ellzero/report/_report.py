@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from ellzero._format import fixed, number, percent, plural, signed
 from ellzero._shown import shown
 from ellzero.report._charts import (
     both_widths,
@@ -23,7 +24,6 @@ from ellzero.report._charts import (
     chart_roc,
     chart_sizes,
 )
-from ellzero.report._format import fixed, number, percent, plural, signed
 from ellzero.report._path_chart import chart_path, far_out
 from ellzero.selection import Selection
 

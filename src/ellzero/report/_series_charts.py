@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero._format import number
 from ellzero.report._charts import cut
-from ellzero.report._format import number
 from ellzero.report._svg import Axis, Canvas, linear_ticks, log_ticks
 from ellzero.segmentation import Segmentation
 

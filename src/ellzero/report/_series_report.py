@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from ellzero._format import number, plural
 from ellzero._shown import shown
 from ellzero.report._charts import both_widths, chart_quantiles
-from ellzero.report._format import number, plural
 from ellzero.report._report import policy_hash
 from ellzero.report._series_charts import (
     chart_firmness,

@@ -89,6 +89,11 @@ class SegmentationPath:
             f"lam from {self.lam_max:.6g} down to {self.lam_min:.6g}>"
         )
 
+    def _repr_html_(self) -> str:
+        from ellzero._notebook import show_segmentation_path
+
+        return show_segmentation_path(self)
+
     def interval(self, place: int) -> tuple[float, float]:
         """Return the penalties between which a segmentation is optimal, by its place."""
         edges = [self.lam_max, *self.lambdas.tolist(), self.lam_min]

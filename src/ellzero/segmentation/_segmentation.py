@@ -120,6 +120,11 @@ class Segmentation:
             f"objective {self.objective:.6g} at lam={self.lam:.6g}>"
         )
 
+    def _repr_html_(self) -> str:
+        from ellzero._notebook import show_segmentation
+
+        return show_segmentation(self)
+
     def to_frame(self) -> pd.DataFrame:
         """Return a table with a row for every segment.
 
