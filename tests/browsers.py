@@ -35,3 +35,17 @@ def emulate(browser, scheme="light", media="", width=1000, mobile=False):
         "Emulation.setDeviceMetricsOverride",
         {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": mobile},
     )
+
+
+def texts_outside(browser, kind):
+    """Return the texts of charts that reach out of their frame."""
+    return browser.execute_script(
+        f"""return [...document.querySelectorAll('svg.{kind}')].flatMap(svg => {{
+             const frame = svg.getBoundingClientRect();
+             return [...svg.querySelectorAll('text')].filter(text => {{
+               const box = text.getBoundingClientRect();
+               return box.left < frame.left - 1 || box.right > frame.right + 1
+                   || box.top < frame.top - 1 || box.bottom > frame.bottom + 1;
+             }}).map(text => text.textContent);
+           }})"""
+    )

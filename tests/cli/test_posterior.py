@@ -13,10 +13,14 @@ def test_posterior(people, tmp_path):
     result = ellzero(
         "posterior", people, "--target", "score", "--draws", 200, "--chains", 2, "--slab",
         "gaussian", "--solver", "gibbs", "--expected-size", 2, "--json", tmp_path / "p.json",
-        "--seed", 1,
+        "--seed", 1, "--report", tmp_path / "p.html",
     )  # fmt: skip
     assert result.code == 0, result.err
     assert "400 draws" in result.out
+    assert str(tmp_path / "p.html") in result.out.replace("\n", "")
+    page = (tmp_path / "p.html").read_text(encoding="utf-8")
+    assert "What matters for score" in page
+    assert "By 400 draws of 2 chains" in page
     content = json.loads((tmp_path / "p.json").read_text())
     first = content["variables"][0]
     assert (first["name"], first["inclusion"] > 0.99) == ("age", True)

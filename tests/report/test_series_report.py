@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from browsers import emulate, needs_browser, start_browser
+from browsers import emulate, needs_browser, start_browser, texts_outside
 from pages import IMAGE, SCRIPT
 from test_report import ODD, Reader
 
@@ -188,14 +188,4 @@ def test_in_a_browser(browser, hostile, tmp_path, kind, width):
         assert browser.execute_script("return document.images.length") == 0
         assert browser.title.startswith("Where ")
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-        outside = browser.execute_script(
-            f"""return [...document.querySelectorAll('svg.{kind}')].flatMap(svg => {{
-                 const frame = svg.getBoundingClientRect();
-                 return [...svg.querySelectorAll('text')].filter(text => {{
-                   const box = text.getBoundingClientRect();
-                   return box.left < frame.left - 1 || box.right > frame.right + 1
-                       || box.top < frame.top - 1 || box.bottom > frame.bottom + 1;
-                 }}).map(text => text.textContent);
-               }})"""
-        )
-        assert outside == []
+        assert texts_outside(browser, kind) == []

@@ -86,6 +86,7 @@ _ASKED = ("expected_size", "scale_prior", "slab", "noise", "solver")
 @click.option(
     "--chains", type=click.IntRange(1), default=4, show_default=True, help="Number of chains."
 )
+@output_path("--report", help="Write a report, one HTML file (- for standard output).")
 @output_path("--json", help="Write all results as JSON (- for standard output).")
 @output_path("--save", help="Write the average over all models, for ellzero predict.")
 @output_path("--fit", help="Write the fitted posterior with its draws, for load() in Python.")
@@ -101,7 +102,7 @@ def command(**values: Any) -> None:
 
     Under a spike-and-slab prior: each coefficient is zero, or drawn from a slab.
     """
-    json_path, save_path = outputs = [values.pop(key) for key in ("json", "save")]
+    json_path, save_path, report = outputs = [values.pop(key) for key in ("json", "save", "report")]
     fit_path, checkpoint = files = [values.pop(key) for key in ("fit", "checkpoint")]
     for option, path in zip(("--fit", "--checkpoint"), files, strict=True):
         if is_standard(path):
@@ -163,8 +164,10 @@ def command(**values: Any) -> None:
         console.say(
             f"Coefficients are changes of the log-odds of {clean(data.labels[1])!r} for one unit."
         )
-    for note in [*data.notes, *matrix.notes, *warned]:
-        console.note(in_options(note))
+    notes = [in_options(note) for note in (*data.notes, *matrix.notes)]
+    warned = [in_options(note) for note in warned]
+    for note in [*notes, *warned]:
+        console.note(note)
     if save_path is not None:
         assert not isinstance(posterior, SpikeSlabClassifier)  # refused above
         averaged = average_models(posterior, matrix, data, settings.target)
@@ -179,15 +182,33 @@ def command(**values: Any) -> None:
         posterior.save(fit_path)
         name = type(posterior).__name__
         console.say(f"The posterior is in {clean(str(fit_path), 1000)}, for {name}.load")
+    facts = {
+        "ellzero": __version__,
+        "command": shlex.join(["ellzero", *sys.argv[1:]]),
+        "seed": settings.seed,
+        "target": settings.target,
+        "data": {"name": data.table.name, "sha256": data.table.sha256, "rows": len(data.y)},
+    }
     if json_path is not None:
-        facts = {
-            "ellzero": __version__,
-            "command": shlex.join(["ellzero", *sys.argv[1:]]),
-            "seed": settings.seed,
-            "target": settings.target,
-            "data": {"name": data.table.name, "sha256": data.table.sha256, "rows": len(data.y)},
-        }
         write_json({**facts, **content}, json_path)
+    if report is not None:
+        shown = {**facts, "labels": None, "notes": notes, "warnings": warned, **content}
+        write_output(report, _report(posterior, matrix, data, settings.seed, shown))
+        if not is_standard(report):
+            console.say(f"The report is in {clean(str(report), 1000)}")
+
+
+def _report(posterior: Any, matrix: Any, data: Any, seed: int, content: dict[str, Any]) -> str:
+    """Return the report, with what the prior said before the data."""
+    from ellzero.report import make_posterior_report
+
+    prior = posterior.sample_prior(
+        matrix.X, data.y, 2000, sample_weight=data.weights, random_state=seed
+    )
+    scale = 1.0 if data.labels is not None else float(data.y.std()) or 1.0
+    deviations = matrix.X.std(axis=0) / scale
+    named = dict(zip(map(str, matrix.names), deviations.tolist(), strict=True))
+    return make_posterior_report(posterior, prior, content, named)
 
 
 def _for_two_classes(asked: dict[str, Any], settings: Any, save_path: Any) -> dict[str, Any]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -24,10 +21,11 @@ from ellzero.report._charts import (
     chart_roc,
     chart_sizes,
 )
+from ellzero.report._page import render
 from ellzero.report._path_chart import chart_path, far_out
 from ellzero.selection import Selection
 
-__all__ = ["make_report", "policy_hash"]
+__all__ = ["make_report"]
 
 # A stand-in is shown if it makes up for this share of what its variable does.
 _WORTH_NAMING = 0.2
@@ -49,18 +47,6 @@ def make_report(selection: Selection, content: dict[str, Any]) -> str:
         A whole page. Its security policy allows its own style sheet and script, by their hashes,
         and nothing else.
     """
-    from jinja2 import Environment, StrictUndefined
-
-    here = files("ellzero.report")
-    style = (here / "style.css").read_text(encoding="utf-8")
-    script = (here / "script.js").read_text(encoding="utf-8")
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, lstrip_blocks=True, finalize=_readable
-    )
-    environment.filters.update(
-        fixed=fixed, number=number, percent=percent, plural=plural, signed=signed
-    )
-    template = environment.from_string((here / "template.html").read_text(encoding="utf-8"))
     seed = content["seed"]
     model, path = content["model"], content["path"]
     fitted, residuals = selection.fitted, selection.residuals
@@ -74,12 +60,11 @@ def make_report(selection: Selection, content: dict[str, Any]) -> str:
     largest = max((v["r2_lost"] for v in model["variables"]), default=1.0) or 1.0
     chosen_step = next(place for place, step in enumerate(path) if step["chosen"])
     curve, sizes, posterior = content["curve"], content["sizes"], content["posterior"]
-    return template.render(
+    return render(
+        "template.html",
+        ("style.css",),
+        "script.js",
         **content,
-        style=Markup(style),
-        script=Markup(script),
-        style_hash=policy_hash(style),
-        script_hash=policy_hash(script),
         bar=chart_bar,
         largest=largest,
         chosen_step=chosen_step,
@@ -98,17 +83,6 @@ def make_report(selection: Selection, content: dict[str, Any]) -> str:
         alone=_alone(model["variables"], content["stand_ins"]),
         total_rows=len(residuals),
     )
-
-
-def _readable(value: Any) -> Any:
-    """Escape unprintable characters in texts; the page's own markup stays as it is."""
-    return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def policy_hash(text: str) -> str:
-    """Return the hash by which a page's security policy allows a style sheet or a script."""
-    digest = hashlib.sha256(text.encode("utf-8")).digest()
-    return f"sha256-{base64.b64encode(digest).decode()}"
 
 
 def _for_script(value: Any) -> str:

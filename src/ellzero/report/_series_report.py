@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 
-from ellzero._format import number, plural
-from ellzero._shown import shown
 from ellzero.report._charts import both_widths, chart_quantiles
-from ellzero.report._report import policy_hash
+from ellzero.report._page import render
 from ellzero.report._series_charts import (
     chart_firmness,
     chart_left_over,
@@ -45,16 +41,6 @@ def make_series_report(
     str
         A whole page. Its security policy allows its own style sheet, by its hash, and nothing else.
     """
-    from jinja2 import Environment, StrictUndefined
-
-    here = files("ellzero.report")
-    style = (here / "style.css").read_text(encoding="utf-8")
-    style += (here / "series.css").read_text(encoding="utf-8")
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, lstrip_blocks=True, finalize=_readable
-    )
-    environment.filters.update(number=number, plural=plural, times=times, sized=_sized)
-    template = environment.from_string((here / "series.html").read_text(encoding="utf-8"))
     jumps = content["changepoints"]
     followed = [jump for jump in jumps if jump["dropped_at"] is not None]
     firmest = sorted(followed, key=lambda jump: -jump["dropped_at"])[:_MOST_BARS]
@@ -63,10 +49,11 @@ def make_series_report(
     left = found.y - found.signal
     left = left[np.isfinite(left)]
     lam, lowest = content["lam"], content["followed_down_to"]
-    return template.render(
+    return render(
+        "series.html",
+        ("style.css", "series.css"),
         **content,
-        style=Markup(style),
-        style_hash=policy_hash(style),
+        filters={"times": times, "sized": _sized},
         rows=jumps[:_MOST_ROWS],
         spikes=found.decay < 1,
         weakest=min(followed, key=lambda jump: jump["dropped_at"], default=None),
@@ -80,11 +67,6 @@ def make_series_report(
         else None,
         quantile_chart=both_widths(lambda w: chart_quantiles(left, w)) if left.size else None,
     )
-
-
-def _readable(value: Any) -> Any:
-    """Escape unprintable characters in texts; the page's own markup stays as it is."""
-    return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _sized(value: float | None) -> str:
