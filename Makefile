@@ -6,9 +6,20 @@ CORE := CMakeLists.txt pyproject.toml $(shell find core -type f)
 
 .PHONY: demo docs test fuzz tsan reproduce lint bench test-lowest test-arviz browser clean
 
-demo: $(VENV)/.installed
+demo:
+	@test -e $(VENV)/.installed || echo "1/2  Setting up $(VENV): Python packages, then the C++ core. The first time takes some minutes."
+	@$(MAKE) --no-print-directory $(VENV)/.installed
 	@mkdir -p demo
-	$(VENV)/bin/ellzero select --example diabetes --interactions --posterior --report demo/diabetes.html
+	@echo "2/2  Choosing among 64 columns of the diabetes data, and writing a report:"
+	@echo "     $(VENV)/bin/ellzero select --example diabetes --interactions --posterior --report demo/diabetes.html"
+	@echo
+	@$(VENV)/bin/ellzero select --example diabetes --interactions --posterior --report demo/diabetes.html
+	@echo
+	@echo "The report: file://$(CURDIR)/demo/diabetes.html"
+	@echo "What to try next:"
+	@echo "  $(VENV)/bin/ellzero select YOURS.csv --target COLUMN --report yours.html"
+	@echo "  $(VENV)/bin/ellzero posterior --example diabetes --report demo/posterior.html"
+	@echo "  $(VENV)/bin/ellzero --help"
 
 test: $(VENV)/.installed $(VENV)/.test
 	$(PY) -m pytest -n logical --dist worksteal
@@ -81,19 +92,23 @@ browser:
 clean:
 	rm -rf $(VENV) .venv-lowest .venv-arviz .venv-tsan build demo reproduction docs/_build docs/auto_examples docs/api/ellzero*.rst
 
+# A line for each step, for the first time takes minutes.
 $(VENV)/bin/python:
+	@echo "     Making a virtual environment in $(VENV) ..."
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "ellzero needs Python 3.11 or newer: make PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -m venv $(VENV) || \
 	  { rm -rf $(VENV); echo "$(PYTHON) can't make virtual environments (Debian: apt install python3-venv)"; exit 1; }
 
 $(VENV)/.build: $(VENV)/bin/python
-	$(PY) -m pip install -q --disable-pip-version-check scikit-build-core nanobind cmake ninja
+	@echo "     Fetching what builds it: scikit-build-core, nanobind, cmake, ninja ..."
+	@$(PY) -m pip install -q --disable-pip-version-check scikit-build-core nanobind cmake ninja
 	@touch $@
 
 # Python files are used in place; only a change to the core needs this again.
 $(VENV)/.installed: $(VENV)/.build $(CORE)
-	$(PY) -m pip install -q --disable-pip-version-check --no-build-isolation -e .
+	@echo "     Fetching numpy, scikit-learn and others, and compiling the core: a minute or more ..."
+	@$(PY) -m pip install -q --disable-pip-version-check --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.test $(VENV)/.lint $(VENV)/.docs: $(VENV)/.%: $(VENV)/.installed
