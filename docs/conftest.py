@@ -1,3 +1,11 @@
 """What pytest leaves alone here: the site's settings, and what `make docs` makes."""
 
-collect_ignore = ["conf.py", "check_links.py", "extensions", "_build", "auto_examples", "api"]
+collect_ignore = [
+    "conf.py",
+    "check_links.py",
+    "pictures.py",
+    "extensions",
+    "_build",
+    "auto_examples",
+    "api",
+]
