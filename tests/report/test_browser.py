@@ -4,7 +4,7 @@ import base64
 import json
 
 import pytest
-from browsers import emulate, needs_browser, start_browser
+from browsers import emulate, needs_browser, start_browser, texts_outside
 from pages import report
 
 from ellzero.tables import example_table
@@ -184,15 +184,4 @@ def test_no_line_goes_through_the_words_of_a_chart(page, eleven):
 def test_everything_is_drawn_inside_its_frame(page, kind, width):
     """No text of a chart reaches out of it, long and odd names included."""
     emulate(page, width=width, mobile=kind == "narrow")
-    outside = script(
-        page,
-        f"""[...document.querySelectorAll('svg.{kind}')].flatMap(svg => {{
-             const frame = svg.getBoundingClientRect();
-             return [...svg.querySelectorAll('text')].filter(text => {{
-               const box = text.getBoundingClientRect();
-               return box.left < frame.left - 1 || box.right > frame.right + 1
-                   || box.top < frame.top - 1 || box.bottom > frame.bottom + 1;
-             }}).map(text => text.textContent);
-           }})""",
-    )
-    assert outside == []
+    assert texts_outside(page, kind) == []
