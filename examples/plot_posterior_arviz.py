@@ -40,8 +40,8 @@ plt.gcf().set_layout_engine("constrained")
 plt.show()
 
 # %%
-# Would such a model make data like these? The observed distribution beside 100 drawn ones: what is
-# known of the response's two humps it does not know.
+# Would such a model make data like these? The observed distribution beside 100 drawn ones: the
+# response is skewed and never negative, and normal noise knows neither.
 
 az.plot_ppc(draws, num_pp_samples=100, random_seed=0, figsize=(7.5, 4))
 plt.show()

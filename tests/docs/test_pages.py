@@ -1,4 +1,4 @@
-"""Every picture on a page comes from a script in the repository, and says which."""
+"""What pages show comes from scripts of the repository, or is run by doctest."""
 
 import json
 import re
@@ -36,3 +36,11 @@ def test_benchmarks_that_pages_quote_are_there():
     named = {name for page in pages for name in re.findall(r"benchmarks/\w+\.py", page.read_text())}
     assert len(named) > 10
     assert [name for name in sorted(named) if not (ROOT / name).is_file()] == []
+
+
+def test_every_block_of_python_on_a_page_is_run():
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    found = re.compile(r"```python\n(.*?)```", re.DOTALL)
+    blocks = [(page.name, block) for page in pages for block in found.findall(page.read_text())]
+    assert len(blocks) > 50
+    assert [name for name, block in blocks if not block.startswith(">>> ")] == []
