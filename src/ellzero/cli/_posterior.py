@@ -206,8 +206,10 @@ def _report(posterior: Any, matrix: Any, data: Any, seed: int, content: dict[str
         matrix.X, data.y, 2000, sample_weight=data.weights, random_state=seed
     )
     scale = 1.0 if data.labels is not None else float(data.y.std()) or 1.0
-    deviations = matrix.X.std(axis=0) / scale
-    named = dict(zip(map(str, matrix.names), deviations.tolist(), strict=True))
+    places = {str(name): place for place, name in enumerate(matrix.names)}
+    parts = [part for v in content["variables"] for part in (v["features"] or [v])]
+    # One column at a time: the table may be large.
+    named = {part["name"]: float(matrix.X[:, places[part["name"]]].std()) / scale for part in parts}
     return make_posterior_report(posterior, prior, content, named)
 
 

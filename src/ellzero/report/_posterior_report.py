@@ -45,8 +45,8 @@ def make_posterior_report(
         ``seed``, ``target``, ``labels`` (None unless there are two classes), ``warnings``,
         ``notes`` and ``data``.
     deviations : dict
-        Standard deviations of the features by name, over that of the target where that is a
-        number: coefficients are drawn in these units.
+        Standard deviations of the features in ``content``, by name, over that of the target where
+        that is a number: coefficients are drawn in these units.
 
     Returns
     -------
