@@ -801,6 +801,7 @@ def sample_scale_mixture(
     slab: float = 1.0,
     stop: int = -1,
     states: list[dict[str, NDArray[Any]]] = ...,
+    sweeps: int = -1,
 ) -> list[dict[str, Any]]: ...
 def draw_gaussian(
     design: Quadratic,
@@ -820,6 +821,9 @@ def visit_scales(
 ) -> tuple[NDArray[np.int64], _Floats, _Floats, _Floats]: ...
 def draw_horseshoe_scale(
     a: float, c: float, s2: float, unit: float, ridge: float, count: int, seed: int
+) -> _Floats: ...
+def draw_bridge_coefficient(
+    m: float, t: float, alpha: float, count: int, seed: int
 ) -> _Floats: ...
 
 class NodeEnd(Enum):
