@@ -78,6 +78,16 @@ def statistics_quadratic(
     cache_bytes: float,
 ) -> Quadratic: ...
 
+def block_products(
+    table: NDArray[np.floating] | None,
+    columns: list[NDArray[np.floating]],
+    middle: _Floats,
+    fold: _Integers | None,
+    root_weight: _Floats | None,
+    out: _Floats,
+) -> _Floats: ...
+def merge_products(one: _Floats, other: _Floats, v: _Floats, factor: float) -> None: ...
+
 class ProjectedQuadratic(Quadratic):
     @property
     def kept(self) -> _Integers: ...

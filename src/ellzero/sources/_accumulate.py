@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from ellzero.sources._moments import Block, Moments, block_moments, merge
 
@@ -29,36 +27,6 @@ def rows_per_block(columns: int) -> int:
     return int(np.clip(rows // _LEAST_ROWS * _LEAST_ROWS, _LEAST_ROWS, _MOST_ROWS))
 
 
-class _OneThread:
-    """Linear algebra in one thread for as long as anybody is inside.
-
-    So the bits of products do not depend on the cores at hand. The limit is the whole process's:
-    whoever comes first sets it, and whoever leaves last takes it back.
-    """
-
-    def __init__(self) -> None:
-        self._lock, self._inside = threading.Lock(), 0
-        self._libraries: ThreadpoolController | None = None  # to find them takes a while
-        self._limit: Any = None
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._inside += 1
-            if self._libraries is None:
-                self._libraries = ThreadpoolController()
-            if self._inside == 1:
-                self._limit = self._libraries.limit(limits=1, user_api="blas")
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._limit.restore_original_limits()
-
-
-_one_thread = _OneThread()
-
-
 class Job(NamedTuple):
     """What is done with every block."""
 
@@ -72,7 +40,7 @@ class Job(NamedTuple):
 
     def make_room(self) -> _Floats:
         """Return room for the moments of a block."""
-        return np.empty((max(self.folds, 1), len(self.shift) + 1, len(self.shift) + 1))
+        return np.empty((max(self.folds, 1), len(self.shift), len(self.shift)))
 
 
 def merge_all(one: list[Moments] | None, other: list[Moments]) -> list[Moments]:
@@ -133,8 +101,7 @@ def accumulate(
     job : Job
         What is done with each.
     threads : int
-        So many blocks are worked on at a time. Linear algebra has one thread in each: the bits of a
-        result do not depend on how many there are.
+        So many blocks are worked on at a time; the bits of a result do not depend on how many.
     on_part : callable, default=None
         Told of every part that is done, with the tree that it is in.
     tree : Tree, default=None
@@ -157,7 +124,7 @@ def accumulate(
 
     pending: deque[tuple[int, Future[list[Moments]], _Floats]] = deque()
     free: list[_Floats] = []
-    with _one_thread, ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(threads) as pool:
 
         def take() -> None:
             nonlocal part, number
@@ -190,7 +157,6 @@ def accumulate(
 def sum_part(blocks: Iterable[Block], job: Job) -> list[Moments] | None:
     """Return the moments of one part, its blocks one after the other: what `accumulate` does."""
     out: list[Moments] | None = None
-    with _one_thread:
-        for block in blocks:
-            out = merge_all(out, job.run(block))
+    for block in blocks:
+        out = merge_all(out, job.run(block))
     return out
