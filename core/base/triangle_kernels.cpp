@@ -9,6 +9,34 @@ constexpr Index kHeight = 4;      // of a tile of products
 constexpr Index kDepth = 256;     // rows whose products are summed at a time
 constexpr Index kTogether = 120;  // columns that stay in the second cache meanwhile
 constexpr Index kMirrored = 32;   // entries of a row that are mirrored at a time
+constexpr Index kPacked = 16;     // rows of a table that are packed at a time
+
+template <class T>
+ELLZERO_INLINE void pack_table_any(const T* table, Index stride, const Index* order, Index rows,
+                                   Index columns, const double* middle, double* strips) {
+  for (Index begin = 0; begin < rows; begin += kPacked) {
+    const Index end = std::min(rows, begin + kPacked);
+    for (Index j = 0; j < columns; j += kStripColumns) {
+      const Index width = std::min(kStripColumns, columns - j);
+      for (Index r = begin; r < end; ++r) {
+        const T* source = table + order[r] * stride + j;
+        double* target = strips + strip_place(r, j, rows);
+        const T* next = table + order[std::min(r + kPacked, rows - 1)] * stride + j;
+        ELLZERO_PREFETCH(next);
+        ELLZERO_PREFETCH(next + width - 1);
+        if (width == kStripColumns) {
+          for (Index c = 0; c < kStripColumns; c += kLanes) {
+            store(target + c, load(source + c) - load(middle + j + c));
+          }
+        } else {
+          for (Index c = 0; c < width; ++c) {
+            target[c] = static_cast<double>(source[c]) - middle[j + c];
+          }
+        }
+      }
+    }
+  }
+}
 
 // A tile of kHeight by V vectors: a and b are the first rows of its columns.
 template <int V>
@@ -42,6 +70,41 @@ ELLZERO_INLINE void add_strip(const double* strips, Index all, Index first, Inde
 }
 
 }  // namespace
+
+ELLZERO_MULTIVERSION
+void pack_table(const double* table, Index stride, const Index* order, Index rows, Index columns,
+                const double* middle, double* strips) {
+  pack_table_any(table, stride, order, rows, columns, middle, strips);
+}
+
+ELLZERO_MULTIVERSION
+void pack_table(const float* table, Index stride, const Index* order, Index rows, Index columns,
+                const double* middle, double* strips) {
+  pack_table_any(table, stride, order, rows, columns, middle, strips);
+}
+
+ELLZERO_MULTIVERSION
+void pack_columns(const double* const* columns, Index count, const Index* order, Index rows,
+                  Index first, const double* middle, double* strips) {
+  for (Index c = 0; c < count;) {
+    double* target = strips + strip_place(0, first + c, rows);
+    const double* m = middle + c;
+    if ((first + c) % kLanes == 0 && c + kLanes <= count) {
+      const double *x0 = columns[c], *x1 = columns[c + 1], *x2 = columns[c + 2],
+                   *x3 = columns[c + 3];
+      const Lanes shift = load(m);
+      for (Index r = 0; r < rows; ++r) {
+        const Index row = order[r];
+        store(target + r * kStripColumns, Lanes{x0[row], x1[row], x2[row], x3[row]} - shift);
+      }
+      c += kLanes;
+    } else {
+      const double* x = columns[c];
+      for (Index r = 0; r < rows; ++r) target[r * kStripColumns] = x[order[r]] - *m;
+      ++c;
+    }
+  }
+}
 
 ELLZERO_MULTIVERSION
 void add_triangle(const double* strips, Index rows, Index begin, Index end, Index columns,

@@ -12,6 +12,17 @@ inline Index strip_place(Index row, Index column, Index rows) {
   return (column / kStripColumns * rows + row) * kStripColumns + column % kStripColumns;
 }
 
+// Brings rows order[0], order[1], .. of a table into strips, counted from a middle. Rows of the
+// table are `stride` apart.
+void pack_table(const double* table, Index stride, const Index* order, Index rows, Index columns,
+                const double* middle, double* strips);
+void pack_table(const float* table, Index stride, const Index* order, Index rows, Index columns,
+                const double* middle, double* strips);
+
+// The same for columns that lie apart, the first of them column `first` of the strips.
+void pack_columns(const double* const* columns, Index count, const Index* order, Index rows,
+                  Index first, const double* middle, double* strips);
+
 // out(i, j) += sum over rows begin .. end of v_i v_j, for i <= j < columns; rows of out are
 // `stride` apart, which is `columns` rounded up to whole strips, and there are as many of them.
 // What else is in out is overwritten with anything. The bits depend on the values alone.

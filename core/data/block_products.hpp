@@ -44,7 +44,7 @@ class BlockProducts {
         root_weight_(root_weight),
         columns_(block.width() + 1),
         stride_(round_up(columns_, kStripColumns)),
-        rows_at_once_(std::min(block.rows, columns_ > kFew ? block.rows : kRows)),
+        rows_at_once_(std::min(block.rows, columns_ > kFew ? block.rows : kCached / stride_)),
         strips_(strips_room(rows_at_once_ * stride_)) {}
 
   // products[f], of width by width, is the C of fold f, and sums[f] its s.
@@ -72,9 +72,10 @@ class BlockProducts {
   }
 
  private:
-  static constexpr Index kRows = 4096;  // brought into order at a time
-  static constexpr Index kFew = 256;    // columns, of which so many rows stay in a cache
-  static constexpr Index kPacked = 16;  // rows of a table
+  // Of few columns so many numbers are brought into order at a time, and stay in a cache.
+  static constexpr Index kFew = 256;
+  static constexpr Index kCached = Index{1} << 18;
+
 
   // Room that a thread uses again and again: fresh memory costs as much as filling it.
   static double* strips_room(Index count) {
@@ -102,22 +103,12 @@ class BlockProducts {
   // Brings the deviations into strips, in that order.
   void pack(Index rows) {
     double* out = strips_;
-    for (Index begin = 0; begin < rows; begin += kPacked) {
-      const Index end = std::min(rows, begin + kPacked);
-      for (Index j = 0; j < block_.table_columns; j += kStripColumns) {
-        const Index width = std::min(kStripColumns, block_.table_columns - j);
-        for (Index r = begin; r < end; ++r) {
-          pack_row(block_.table + order_[r] * block_.row_stride + j, middle_ + j, width,
-                   out + strip_place(r, j, rows));
-        }
-      }
+    const Index first = block_.table_columns;
+    if (first > 0) {
+      pack_table(block_.table, block_.row_stride, order_.data(), rows, first, middle_, out);
     }
-    for (Index c = 0; c < static_cast<Index>(block_.columns.size()); ++c) {
-      const Index j = block_.table_columns + c;
-      const double *source = block_.columns[c], m = middle_[j];
-      double* target = out + strip_place(0, j, rows);
-      for (Index r = 0; r < rows; ++r) target[r * kStripColumns] = source[order_[r]] - m;
-    }
+    pack_columns(block_.columns.data(), static_cast<Index>(block_.columns.size()), order_.data(),
+                 rows, first, middle_ + first, out);
     double* ones = out + strip_place(0, columns_ - 1, rows);
     for (Index r = 0; r < rows; ++r) ones[r * kStripColumns] = 1;
     for (Index j = columns_; j < stride_; ++j) {
@@ -132,14 +123,6 @@ class BlockProducts {
           strip[r * kStripColumns + c] *= root_weight_[order_[r]];
         }
       }
-    }
-  }
-
-  static void pack_row(const T* source, const double* m, Index width, double* target) {
-    if (width == kStripColumns) {
-      for (Index c = 0; c < kStripColumns; ++c) target[c] = static_cast<double>(source[c]) - m[c];
-    } else {
-      for (Index c = 0; c < width; ++c) target[c] = static_cast<double>(source[c]) - m[c];
     }
   }
 
