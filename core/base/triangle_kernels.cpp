@@ -40,10 +40,10 @@ ELLZERO_INLINE void pack_table_any(const T* table, Index stride, const Index* or
 
 // A tile of kHeight by V vectors: a and b are the first rows of its columns.
 template <int V>
-ELLZERO_INLINE void add_tile(const double* a, const double* b, Index rows, double* out,
+ELLZERO_INLINE void add_tile(const double* a, const double* b, Index rows, bool fresh, double* out,
                              Index stride) {
-  Lanes sums[kHeight][V];
-  for (int i = 0; i < kHeight; ++i) {
+  Lanes sums[kHeight][V] = {};
+  for (int i = 0; i < kHeight && !fresh; ++i) {
     for (int v = 0; v < V; ++v) sums[i][v] = load(out + i * stride + v * kLanes);
   }
   for (Index r = 0; r < rows; ++r) {
@@ -62,10 +62,10 @@ ELLZERO_INLINE void add_tile(const double* a, const double* b, Index rows, doubl
 // The products of columns top .. last with those of a strip that begins with column j.
 template <int V>
 ELLZERO_INLINE void add_strip(const double* strips, Index all, Index first, Index rows, Index j,
-                              Index top, Index last, double* out, Index stride) {
+                              Index top, Index last, bool fresh, double* out, Index stride) {
   const double* b = strips + strip_place(first, j, all);
   for (Index i = top; i < last; i += kHeight) {
-    add_tile<V>(strips + strip_place(first, i, all), b, rows, out + i * stride + j, stride);
+    add_tile<V>(strips + strip_place(first, i, all), b, rows, fresh, out + i * stride + j, stride);
   }
 }
 
@@ -108,19 +108,21 @@ void pack_columns(const double* const* columns, Index count, const Index* order,
 
 ELLZERO_MULTIVERSION
 void add_triangle(const double* strips, Index rows, Index begin, Index end, Index columns,
-                  double* out, Index stride) {
-  for (Index first = begin; first < end; first += kDepth) {
+                  bool fresh, double* out, Index stride) {
+  // Once at least: no rows have products, too, which are zero
+  for (Index first = begin; first < std::max(end, begin + 1); first += kDepth) {
     const Index depth = std::min(kDepth, end - first);
+    const bool anew = fresh && first == begin;
     for (Index top = 0; top < columns; top += kTogether) {
       for (Index j = top; j < columns; j += kStripColumns) {
         const Index width = std::min(kStripColumns, columns - j);
         const Index last = std::min(top + kTogether, j + width);
         if (width > 2 * kLanes) {
-          add_strip<3>(strips, rows, first, depth, j, top, last, out, stride);
+          add_strip<3>(strips, rows, first, depth, j, top, last, anew, out, stride);
         } else if (width > kLanes) {
-          add_strip<2>(strips, rows, first, depth, j, top, last, out, stride);
+          add_strip<2>(strips, rows, first, depth, j, top, last, anew, out, stride);
         } else {
-          add_strip<1>(strips, rows, first, depth, j, top, last, out, stride);
+          add_strip<1>(strips, rows, first, depth, j, top, last, anew, out, stride);
         }
       }
     }

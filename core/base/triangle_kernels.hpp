@@ -23,11 +23,12 @@ void pack_table(const float* table, Index stride, const Index* order, Index rows
 void pack_columns(const double* const* columns, Index count, const Index* order, Index rows,
                   Index first, const double* middle, double* strips);
 
-// out(i, j) += sum over rows begin .. end of v_i v_j, for i <= j < columns; rows of out are
-// `stride` apart, which is `columns` rounded up to whole strips, and there are as many of them.
-// What else is in out is overwritten with anything. The bits depend on the values alone.
+// out(i, j) += sum over rows begin .. end of v_i v_j, for i <= j < columns, or = that if `fresh`;
+// rows of out are `stride` apart, which is `columns` rounded up to whole strips, and there are as
+// many of them. What else is in out is overwritten with anything. The bits depend on the values
+// alone.
 void add_triangle(const double* strips, Index rows, Index begin, Index end, Index columns,
-                  double* out, Index stride);
+                  bool fresh, double* out, Index stride);
 
 // out(i, j) = out(j, i) = triangle(i, j) + factor * v_i v_j, for i <= j < count.
 void mirror_triangle(const double* triangle, Index stride, const double* v, double factor,

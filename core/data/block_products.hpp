@@ -45,7 +45,7 @@ class BlockProducts {
         columns_(block.width() + 1),
         stride_(round_up(columns_, kStripColumns)),
         rows_at_once_(std::min(block.rows, columns_ > kFew ? block.rows : kCached / stride_)),
-        strips_(strips_room(rows_at_once_ * stride_)) {}
+        strips_(room_for<kStrips>(rows_at_once_ * stride_)) {}
 
   // products[f], of width by width, is the C of fold f, and sums[f] its s.
   void sum(double* products, double* sums) {
@@ -53,21 +53,21 @@ class BlockProducts {
     // Of many columns all rows are taken at once: the triangle of one fold after the other.
     const bool at_once = rows_at_once_ >= block_.rows;
     const Index size = stride_ * stride_;
-    triangles_.assign(at_once ? size : folds_ * size, 0.0);
+    double* triangles = room_for<kTriangles>(at_once ? size : folds_ * size);
     for (Index first = 0; first < block_.rows; first += rows_at_once_) {
       const Index rows = std::min(rows_at_once_, block_.rows - first);
       sort(first, rows);
       pack(rows);
       for (Index f = 0; f < folds_; ++f) {
-        double* triangle = triangles_.data() + (at_once ? 0 : f * size);
-        if (at_once && f > 0) std::fill(triangle, triangle + size, 0.0);
-        add_triangle(strips_, rows, begins_[f], begins_[f + 1], columns_, triangle, stride_);
+        double* triangle = triangles + (at_once ? 0 : f * size);
+        add_triangle(strips_, rows, begins_[f], begins_[f + 1], columns_, first == 0, triangle,
+                     stride_);
         if (at_once) finish(f, triangle, products + f * count * count, sums);
       }
     }
     if (at_once) return;
     for (Index f = 0; f < folds_; ++f) {
-      finish(f, triangles_.data() + f * size, products + f * count * count, sums);
+      finish(f, triangles + f * size, products + f * count * count, sums);
     }
   }
 
@@ -78,7 +78,9 @@ class BlockProducts {
 
 
   // Room that a thread uses again and again: fresh memory costs as much as filling it.
-  static double* strips_room(Index count) {
+  enum Purpose { kStrips, kTriangles };
+  template <Purpose purpose>
+  static double* room_for(Index count) {
     static thread_local LargeArray<double> room;
     static thread_local Index size = 0;
     if (size < count) {
@@ -143,7 +145,6 @@ class BlockProducts {
   const Index stride_;
   const Index rows_at_once_;
   double* const strips_;
-  std::vector<double> triangles_;
   std::vector<Index> order_, begins_;
 };
 

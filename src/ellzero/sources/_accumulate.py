@@ -51,16 +51,20 @@ def merge_all(one: list[Moments] | None, other: list[Moments]) -> list[Moments]:
 
 
 class Tree:
-    """Parts in their order, put together by sixteens, and these by sixteens again.
+    """Parts in their order, put together by fours, these by sixteens, and these by sixteens again.
 
     What is held are the nodes on the way from the last part to the root, so memory grows with the
-    logarithm of the number of parts, and so do errors of rounding.
+    logarithm of the number of parts, and so do errors of rounding. Parts next to each other are
+    often in the same place: by fours, so that little travels and places do not wait for each other.
     """
-
-    FAN = 16
 
     def __init__(self) -> None:
         self.levels: list[tuple[list[Moments] | None, int]] = []
+
+    @staticmethod
+    def fan(level: int) -> int:
+        """Return how many nodes of a level make up one of the next; parts are of level 0."""
+        return 4 if level == 0 else 16
 
     def add(self, part: list[Moments]) -> None:
         """Add the next part."""
@@ -69,7 +73,7 @@ class Tree:
                 self.levels.append((None, 0))
             node, count = self.levels[level]
             node, count = merge_all(node, part), count + 1
-            if count < self.FAN:
+            if count < self.fan(level):
                 self.levels[level] = node, count
                 return
             self.levels[level] = None, 0
@@ -154,9 +158,17 @@ def accumulate(
     return tree.total()
 
 
-def sum_part(blocks: Iterable[Block], job: Job) -> list[Moments] | None:
-    """Return the moments of one part, its blocks one after the other: what `accumulate` does."""
+def sum_part(
+    blocks: Iterable[Block], job: Job, room: _Floats | None = None
+) -> list[Moments] | None:
+    """Return the moments of one part, its blocks one after the other: what `accumulate` does.
+
+    Those of the first block, and in the end all, lie in some room, if that is given.
+    """
     out: list[Moments] | None = None
+    spare: _Floats | None = None
     for block in blocks:
-        out = merge_all(out, job.run(block))
+        if out is not None and spare is None:
+            spare = job.make_room()
+        out = merge_all(out, job.run(block, room if out is None else spare))
     return out
