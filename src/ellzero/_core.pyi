@@ -67,6 +67,7 @@ def row_quadratic(
     centred: bool,
     cache_bytes: float,
     threads: int,
+    products: _Floats | None = None,
 ) -> Quadratic: ...
 def statistics_quadratic(
     xx: _Floats,
@@ -77,7 +78,6 @@ def statistics_quadratic(
     weight: float,
     cache_bytes: float,
 ) -> Quadratic: ...
-
 def block_products(
     table: NDArray[np.floating] | None,
     columns: list[NDArray[np.floating]],

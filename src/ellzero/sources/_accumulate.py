@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.sources._moments import Block, Moments, block_moments, merge
 
-__all__ = ["Job", "Tree", "accumulate", "merge_all", "rows_per_block", "sum_part"]
+__all__ = ["Job", "Tree", "Work", "accumulate", "merge_all", "rows_per_block", "sum_part"]
 
 _Floats = NDArray[np.float64]
 # A block has so many numbers, or so many rows.
@@ -25,6 +25,16 @@ def rows_per_block(columns: int) -> int:
     """Return how many rows a block has: part of what fixes the bits of a result."""
     rows = _BLOCK_NUMBERS // max(columns, 1)
     return int(np.clip(rows // _LEAST_ROWS * _LEAST_ROWS, _LEAST_ROWS, _MOST_ROWS))
+
+
+class Work(Protocol):
+    """What can be done with every block."""
+
+    def run(self, block: Block, room: _Floats | None = None) -> list[Moments]:
+        """Return moments of a block, which lie in some room."""
+
+    def make_room(self) -> _Floats:
+        """Return room for the moments of a block."""
 
 
 class Job(NamedTuple):
@@ -90,7 +100,7 @@ class Tree:
 
 def accumulate(
     blocks: Iterable[Block],
-    job: Job,
+    job: Work,
     *,
     threads: int,
     on_part: Callable[[int, Tree], None] | None = None,
@@ -102,7 +112,7 @@ def accumulate(
     ----------
     blocks : iterable of Block
         Those of one part after another.
-    job : Job
+    job : Work
         What is done with each.
     threads : int
         So many blocks are worked on at a time; the bits of a result do not depend on how many.

@@ -19,7 +19,16 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 
-__all__ = ["Block", "Moments", "NotFiniteError", "assign_folds", "block_moments", "merge", "rebase", "sum_folds"]
+__all__ = [
+    "Block",
+    "Moments",
+    "NotFiniteError",
+    "assign_folds",
+    "block_moments",
+    "merge",
+    "rebase",
+    "sum_folds",
+]
 
 _Floats = NDArray[np.float64]
 # Rows whose medians are taken for the middle of a block.
