@@ -76,7 +76,6 @@ class BlockProducts {
   static constexpr Index kFew = 256;
   static constexpr Index kCached = Index{1} << 18;
 
-
   // Room that a thread uses again and again: fresh memory costs as much as filling it.
   enum Purpose { kStrips, kTriangles };
   template <Purpose purpose>

@@ -12,7 +12,7 @@ of ones among them gives the sums. Blocks are then put together by
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,12 +168,12 @@ def sum_folds(
     return out
 
 
-def _plain(values: NDArray[np.number], *, rows: bool = False) -> NDArray[np.floating]:
+def _plain(values: NDArray[Any], *, rows: bool = False) -> NDArray[Any]:
     """Return values as the core reads them: a column, or a table whose rows lie together."""
     kept = values.dtype in (np.float64, np.float32) if rows else values.dtype == np.float64
-    if kept and values.flags.aligned and values.strides[-1] == values.itemsize:
-        if all(stride % values.itemsize == 0 for stride in values.strides):
-            return values
+    whole = all(stride % values.itemsize == 0 for stride in values.strides)
+    if kept and whole and values.flags.aligned and values.strides[-1] == values.itemsize:
+        return values
     return np.require(values, np.float64, ["C", "A"])
 
 

@@ -36,7 +36,7 @@ def pays(X: Any, sample_weight: Any, largest: int, parts: int = 1) -> bool:
     """Whether a search up to some size is quicker with all products made before it."""
     if sample_weight is not None or not isinstance(X, np.ndarray):
         return False
-    n, p = X.shape
+    n, p = (int(side) for side in X.shape)
     return (
         n * p >= _LEAST_ENTRIES
         and _FEWEST_COLUMNS <= p <= min(_MOST_COLUMNS, _CHEAPER * (largest + _COME_ALONG))
