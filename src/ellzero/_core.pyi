@@ -67,6 +67,7 @@ def row_quadratic(
     centred: bool,
     cache_bytes: float,
     threads: int,
+    products: _Floats | None = None,
 ) -> Quadratic: ...
 def statistics_quadratic(
     xx: _Floats,
@@ -77,6 +78,15 @@ def statistics_quadratic(
     weight: float,
     cache_bytes: float,
 ) -> Quadratic: ...
+def block_products(
+    table: NDArray[np.floating] | None,
+    columns: list[NDArray[np.floating]],
+    middle: _Floats,
+    fold: _Integers | None,
+    root_weight: _Floats | None,
+    out: _Floats,
+) -> _Floats: ...
+def merge_products(one: _Floats, other: _Floats, v: _Floats, factor: float) -> None: ...
 
 class ProjectedQuadratic(Quadratic):
     @property

@@ -20,8 +20,9 @@ from ellzero._engine import (
     thread_count,
 )
 from ellzero.regression._group_search import GroupSearch
-from ellzero.regression._problem import Problem
+from ellzero.regression._problem import DEFAULT_MAX_SIZE, Problem
 from ellzero.regression._units import Units
+from ellzero.sources._ready import pays, ready_products
 
 __all__ = [
     "Data",
@@ -76,10 +77,20 @@ class Data(NamedTuple):
         columns = self.columns() if columns is None else columns
         return make_design_on(columns, self.y, self.sample_weight, self.fit_intercept, self.threads)
 
-    def design_of(self, which: _Integers, columns: _core.Columns) -> _core.Quadratic:
-        """Return the design of some of the rows, on their columns."""
+    def design_of(
+        self, which: _Integers, columns: _core.Columns, products: _Floats | None = None
+    ) -> _core.Quadratic:
+        """Return the design of some of the rows, on their columns; products of these save work."""
         y, weight = self._targets(which)
-        return make_design_on(columns, y, weight, self.fit_intercept, self.threads)
+        return make_design_on(
+            columns, y, weight, self.fit_intercept, self.threads, CACHE_BYTES, products
+        )
+
+    def ready_products(self, part_of: _Integers, parts: int) -> Sequence[_Floats | None]:
+        """Return the products of all columns of every part, where that pays; else None of each."""
+        if not pays(self.X, self.sample_weight, DEFAULT_MAX_SIZE, parts):
+            return [None] * parts
+        return ready_products(self.X, self.y, self.fit_intercept, self.threads, part_of, parts)
 
     def held_out(
         self,
@@ -477,7 +488,8 @@ def _make_parts(data: Data, splits: _Splits) -> _Parts | None:
     # Where the numbers of a part alone are too small to be squared, whole folds may be fine.
     with contextlib.suppress(ValueError):
         columns = [data.columns_of(which) for which in rows]
-        designs = [data.design_of(*part) for part in zip(rows, columns, strict=True)]
+        products = data.ready_products(part_of, len(rows))
+        designs = [data.design_of(*part) for part in zip(rows, columns, products, strict=True)]
         core = _core.make_parts(designs, CACHE_BYTES)
         trained_on = np.ascontiguousarray(member[:, first].T)
         return _Parts(data, columns, core, trained_on, part_of, place)
