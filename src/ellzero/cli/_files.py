@@ -97,6 +97,10 @@ class FileCommand(click.Command):
             value = ctx.params.get(param.name or "")
             if isinstance(value, Path) and isinstance(param, click.Argument):
                 inputs[param.human_readable_name] = value
+            elif isinstance(value, tuple) and isinstance(param, click.Argument):
+                for number, path in enumerate(value, 1):
+                    which = f" {number}" if len(value) > 1 else ""
+                    inputs[f"{param.human_readable_name}{which}"] = path
             elif isinstance(value, Path) and isinstance(param.type, _OutputPath):
                 outputs[param.opts[0]] = value
         _check_distinct(inputs, outputs)
