@@ -48,7 +48,7 @@ class Checkpoint:
     """
 
     def __init__(self, path: Path | None, layout: Layout, asked: dict[str, Any]) -> None:
-        self._path, self._asked = path, asked
+        self._path, self._asked = path, json.loads(json.dumps(asked))
         self._parts = [[part.path, part.size, part.changed, part.mark] for part in layout.parts]
         self._last, self._took = time.monotonic(), 0.0
         self._stages: dict[str, Any] = {}
@@ -147,7 +147,7 @@ class Checkpoint:
             raise
         except (zipfile.BadZipFile, KeyError, EOFError, OSError, TypeError, ValueError):
             raise damaged from None
-        if asked != json.loads(json.dumps(self._asked)):
+        if asked != self._asked:
             differ = sorted(k for k in {*asked, *self._asked} if asked.get(k) != self._asked.get(k))
             raise DataError(
                 Argument("checkpoint"),

@@ -216,7 +216,8 @@ def look_at_parts(
         if part.path.lower().endswith(_TYPED):
             types = next(attempts).types
             for name in names:
-                if name not in drop:
+                # A column of no type has no values, and may be anything
+                if name not in drop and str(types[name]) != "null":
                     kind = kind_of_type(part, name, types[name], name in text)
                     check_kind(kinds, name, kind, part)
     kept = [name for name in names if name not in drop]
