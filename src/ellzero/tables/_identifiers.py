@@ -80,7 +80,8 @@ class Numbering:
             return cls(len(values))
         if not np.isfinite(present).all() or not np.array_equal(present, np.floor(present)):
             return cls(len(values), len(present), whole=False)
-        minus, plus, steps = present - rows, present + rows, np.diff(present)
+        minus, plus = present - rows, present + rows
+        steps: NDArray[np.float64] = np.diff(present).astype(np.float64, copy=False)
         return cls(
             len(values),
             len(present),
