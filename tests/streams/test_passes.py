@@ -6,6 +6,8 @@ import pytest
 from stream_tables import ask, choose_in_memory, choose_in_parts, make_frames, write, write_parts
 
 from ellzero._progress import PartProgress
+from ellzero.report import make_report
+from ellzero.selection import summarise
 from ellzero.streams import parse_memory
 from ellzero.streams._runner import Cluster
 from ellzero.tables import DataError
@@ -79,7 +81,7 @@ def test_a_cluster_finds_the_same_bits(tmp_path):
     pattern = write_parts(tmp_path, [frame.drop(columns="day") for frame in make_frames(3, 60)])
     here = choose_in_parts(pattern, settings=ask())
     with distributed.LocalCluster(
-        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+        n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0"
     ) as own:
         runner = Cluster(own.scheduler_address, lambda words: None)
         there = choose_in_parts(pattern, settings=ask(), runner=runner)
@@ -152,3 +154,16 @@ def test_texts_of_too_many_levels_are_not_kept():
     )
     assert one.then(two).many
     assert one.then(two).counts == {}
+
+
+def test_the_report_and_the_json_say_what_they_are_made_of(tmp_path):
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(12_000, 3))
+    y = X[:, 0] + rng.normal(size=12_000)
+    found = choose_in_parts(write_parts(tmp_path, frames_of(X, y, 2)), settings=PLAIN)
+    content = summarise(found, "ellzero select")
+    assert content["data"]["parts"] == 2
+    assert len(found.residuals) < 12_000
+    page = make_report(found, content)
+    assert "A sample of the 12,000 rows." in page
+    assert "SHA-256 of the size, the beginning and the end of every file" in page

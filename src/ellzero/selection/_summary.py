@@ -160,6 +160,7 @@ def _data(
     return {
         "name": data.table.name,
         "sha256": data.table.sha256,
+        "parts": None if isinstance(data, PreparedTable) else len(data.layout.parts),
         "rows_read": data.n_read,
         "rows_fitted": data.n_fitted,
         "features": len(plan.features),
