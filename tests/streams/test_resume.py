@@ -87,6 +87,16 @@ def test_a_disk_that_is_full_leaves_nothing_half_written(parts, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_nothing_is_written_over_a_part(parts):
+    pattern = Path(parts[0])
+    part = pattern.with_name("part-2.parquet")
+    before = part.read_bytes()
+    done = run(COMMAND, "select", pattern, "--target", "y", "--json", part)
+    assert done.returncode == 2
+    assert "part-2.parquet is a part: it would be written over." in done.stderr
+    assert part.read_bytes() == before
+
+
 class StoppedError(Exception):
     pass
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import click
 
 from ellzero.cli._console import Console
-from ellzero.cli._files import is_standard, output_path
+from ellzero.cli._files import is_standard, output_path, same_file
 from ellzero.cli._load import check_columns, make_settings
 from ellzero.cli._options import read_options
 
@@ -28,6 +29,7 @@ class PartsAsked(NamedTuple):
     memory: str
     dask: str | None
     checkpoint: Path | None
+    written: list[Path]  # what is written, which no part may be
 
 
 def parts_options(command: _Command) -> _Command:
@@ -58,7 +60,7 @@ def parts_options(command: _Command) -> _Command:
     return command
 
 
-def settle_parts(values: dict[str, Any]) -> PartsAsked | None:
+def settle_parts(values: dict[str, Any], outputs: Sequence[Path | None]) -> PartsAsked | None:
     """Take the options of parts; None if there is one table, to be read whole."""
     tables: tuple[Path, ...] = values.pop("table")
     memory, dask, checkpoint = (values.pop(name) for name in ("memory", "dask", "checkpoint"))
@@ -70,7 +72,9 @@ def settle_parts(values: dict[str, Any]) -> PartsAsked | None:
         return None
     if values.pop("example") is not None or not tables:
         raise click.UsageError("--memory, --dask and --checkpoint are for tables in files.")
-    return PartsAsked([str(table) for table in tables], memory or _MEMORY, dask, checkpoint)
+    written = [path for path in (*outputs, checkpoint) if path is not None]
+    places = [str(table) for table in tables]
+    return PartsAsked(places, memory or _MEMORY, dask, checkpoint, written)
 
 
 def _is_many(table: Path) -> bool:
@@ -96,7 +100,11 @@ def choose_from_parts(
     budget = Budget(parse_memory(asked.memory), thread_count())
     with ExitStack() as stack:
         with console.progress("Looking at files") as say:
-            layout = look_at_parts(find_parts(asked.places), reading, drop, texts)
+            parts = find_parts(asked.places)
+            for part, path in product(parts, asked.written):
+                if same_file(path, Path(part.path)):
+                    raise click.UsageError(f"{path} is a part: it would be written over.")
+            layout = look_at_parts(parts, reading, drop, texts)
             runner: Runner = Here()
             if asked.dask is not None:
                 runner = cluster = Cluster(asked.dask, say)

@@ -78,7 +78,7 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     if certificate_path is not None and values["prove"] is None:
         raise click.UsageError("--certificate needs --prove.")
     typed, drop = shlex.join(["ellzero", *sys.argv[1:]]), list(values["drop"])
-    how = settle_parts(values)
+    how = settle_parts(values, outputs)
     choose = _choose_from_table if how is None else partial(choose_from_parts, how)
     if how is not None and certificate_path is not None:
         raise click.UsageError("--certificate is checked against one table, not against parts.")
