@@ -832,9 +832,7 @@ def visit_scales(
 def draw_horseshoe_scale(
     a: float, c: float, s2: float, unit: float, ridge: float, count: int, seed: int
 ) -> _Floats: ...
-def draw_bridge_coefficient(
-    m: float, t: float, alpha: float, count: int, seed: int
-) -> _Floats: ...
+def draw_bridge_coefficient(m: float, t: float, alpha: float, count: int, seed: int) -> _Floats: ...
 
 class NodeEnd(Enum):
     OPEN = 0
