@@ -76,6 +76,15 @@ class Tree:
         """Return how many nodes of a level make up one of the next; parts are of level 0."""
         return 4 if level == 0 else 16
 
+    @classmethod
+    def depth(cls, parts: int) -> int:
+        """Return how many nodes are held at the most for so many parts."""
+        depth, nodes = 0, parts
+        while nodes > 0:
+            nodes //= cls.fan(depth)
+            depth += 1
+        return depth
+
     def add(self, part: list[Moments]) -> None:
         """Add the next part."""
         for level in range(len(self.levels) + 1):
@@ -169,7 +178,7 @@ def accumulate(
 
 
 def sum_part(
-    blocks: Iterable[Block], job: Job, room: _Floats | None = None
+    blocks: Iterable[Block], job: Work, room: _Floats | None = None
 ) -> list[Moments] | None:
     """Return the moments of one part, its blocks one after the other: what `accumulate` does.
 

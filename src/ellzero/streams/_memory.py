@@ -91,6 +91,6 @@ class Budget(NamedTuple):
     @staticmethod
     def _need(width: int, features: int, folds: int, parts: int, shape: Shape) -> float:
         products = 8.0 * max(folds, 1) * (features + 2) ** 2
-        levels = 1 + math.ceil(math.log(max(parts, 2), Tree.FAN))
+        levels = 1 + Tree.depth(parts)
         blocks = 8.0 * shape.rows * width * (shape.threads + 2)
         return _BASE + blocks + products * (shape.threads + 3 + levels)

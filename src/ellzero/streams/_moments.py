@@ -61,7 +61,7 @@ def sum_products(
             found = _sum_elsewhere(data, job, rest, shape, tree, on_part)
         else:
             blocks: Any = _all_stretches(layout, rest, recipe.columns, shape.rows)
-            found = accumulate(blocks, job, threads=shape.threads, on_part=on_part, tree=tree)  # type: ignore[arg-type]
+            found = accumulate(blocks, job, threads=shape.threads, on_part=on_part, tree=tree)
     except NotFiniteError as error:
         raise DataError(
             f"{layout.parts[error.part]}: the feature {names[error.column]!r} is no finite number "
@@ -122,7 +122,7 @@ def _sum_elsewhere(
 
 def _sum_one(part: Part, layout: Layout, job: RowsJob, rows: int) -> list[Moments] | None:
     blocks: Any = stretches(layout, part, job.recipe.columns, rows)
-    return sum_part(blocks, job)  # type: ignore[arg-type]
+    return sum_part(blocks, job)
 
 
 def _weighted(found: list[Moments], data: PreparedStream, settings: Settings) -> list[Moments]:

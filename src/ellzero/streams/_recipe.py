@@ -151,4 +151,4 @@ class RowsJob(NamedTuple):
 
     def make_room(self) -> _Floats:
         """Return room for the moments of a block."""
-        return np.empty((max(self.folds, 1), len(self.shift) + 1, len(self.shift) + 1))
+        return np.empty((max(self.folds, 1), len(self.shift), len(self.shift)))
