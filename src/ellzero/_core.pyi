@@ -710,6 +710,8 @@ class Segmented:
     @property
     def jumps(self) -> _Floats: ...
     @property
+    def minima(self) -> _Floats: ...
+    @property
     def loss(self) -> float: ...
 
 def segment(
@@ -721,6 +723,7 @@ def segment(
     positive: bool,
     solver: str,
     want_signal: bool,
+    want_minima: bool,
     threads: int,
 ) -> list[Segmented]: ...
 def fit_segments(
