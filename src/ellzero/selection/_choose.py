@@ -92,7 +92,8 @@ def choose(
     matrix: FeatureMatrix, data: PreparedTable, settings: Settings, say: Callable[[str], None]
 ) -> Choice:
     """Choose a model in the way that the settings ask for, and judge that way of choosing."""
-    _check_size(settings.size, matrix)
+    _check_size("size", settings.size, matrix)
+    _check_size("max_size", settings.max_size, matrix)
     if settings.prove is not None and matrix.units is not None:
         how = Argument("levels" if settings.heredity is None else "heredity")
         words = " would make it one" if settings.heredity is None else " is beyond it"
@@ -113,7 +114,7 @@ def choose(
         if data.weights is None:
             raise DataError("No fold has rows of both kinds to fit on: choose by a criterion.")
         raise DataError(Argument("weights"), " leave no fold with rows both to fit and to test on.")
-    task = _make_task(matrix, data, splits, say)
+    task = _make_task(matrix, data, splits, settings.max_size, say)
     folds = task.folds
     kind_of_all = _in_words(kind, len(folds))
     cross_validating = f"Cross-validating, {kind_of_all}"
@@ -242,7 +243,7 @@ def _in_words(kind: str, repeats: int) -> str:
     return f"{kind}, {repeats} times over" if repeats > 1 else kind
 
 
-def _check_size(size: int | None, matrix: FeatureMatrix) -> None:
+def _check_size(name: str, size: int | None, matrix: FeatureMatrix) -> None:
     if size is None:
         return
     n_forced, p, what = matrix.forced.size, matrix.X.shape[1], "feature"
@@ -250,11 +251,11 @@ def _check_size(size: int | None, matrix: FeatureMatrix) -> None:
         n_forced, p, what = int(matrix.units.forced.sum()), matrix.units.count, "variable"
     if size < n_forced:
         raise DataError(
-            Argument("size", size), ", but ", Argument("force"), f" names {n_forced} {what}s."
+            Argument(name, size), ", but ", Argument("force"), f" names {n_forced} {what}s."
         )
-    if size > p:
+    if name == "size" and size > p:
         has = f"is one {what}" if p == 1 else f"are {p} {what}s"
-        raise DataError(Argument("size", size), f", but there {has}.")
+        raise DataError(Argument(name, size), f", but there {has}.")
 
 
 def _count_repeats(settings: Settings, n: int, p: int) -> int:
@@ -280,14 +281,18 @@ class _Task(NamedTuple):
 
 
 def _make_task(
-    matrix: FeatureMatrix, data: PreparedTable, repeats: _Repeats, say: Callable[[str], None]
+    matrix: FeatureMatrix,
+    data: PreparedTable,
+    repeats: _Repeats,
+    max_size: int | None,
+    say: Callable[[str], None],
 ) -> _Task:
     units = matrix.units
 
     def search_in(fold: Any, ridge: float) -> Search:
         if units is not None:
-            return UnitSearch(fold.group_search(units, ridge, swaps=True))
-        return ColumnSearch(fold.problem(ridge, matrix.forced))
+            return UnitSearch(fold.group_search(units, ridge, swaps=True), max_size=max_size)
+        return ColumnSearch(fold.problem(ridge, matrix.forced), max_size)
 
     how: dict[str, Any] = {"swaps": True, "progress": _tell_size(say)}
     if not data.loss.is_likelihood:
@@ -296,10 +301,12 @@ def _make_task(
         def least_squares_at(ridge: float) -> Search:
             threads = thread_count()
             if units is not None:
-                return UnitSearch(GroupSearch(whole, units, ridge, threads, **how), matrix.names)
-            return ColumnSearch(
-                make_problem_on(whole, ridge, matrix.forced, matrix.names, how["progress"], threads)
+                search = GroupSearch(whole, units, ridge, threads, **how)
+                return UnitSearch(search, matrix.names, max_size)
+            problem = make_problem_on(
+                whole, ridge, matrix.forced, matrix.names, how["progress"], threads
             )
+            return ColumnSearch(problem, max_size)
 
         return _Task(whole, folds, least_squares_at, search_in)
     likelihood, its_folds = make_likelihood_folds(
@@ -312,12 +319,11 @@ def _make_task(
             search = GroupSearch(
                 likelihood.design, units, ridge, threads, **how, likelihood=likelihood
             )
-            return UnitSearch(search, matrix.names)
-        return ColumnSearch(
-            likelihood.problem(
-                ridge, matrix.forced, matrix.names, how["progress"], threads, caller="select"
-            )
+            return UnitSearch(search, matrix.names, max_size)
+        problem = likelihood.problem(
+            ridge, matrix.forced, matrix.names, how["progress"], threads, caller="select"
         )
+        return ColumnSearch(problem, max_size)
 
     return _Task(likelihood.design, its_folds, likelihood_at, search_in)
 
@@ -333,11 +339,10 @@ def _make_procedure(
     ridges = _ridges(settings, data, weight)
     rescales = settings.shrinks and not data.loss.is_likelihood
     if matrix.units is not None:
-        how = GroupCrossValidation(matrix.units, ridges, None, 1, progress, rescales)
+        how = GroupCrossValidation(matrix.units, ridges, settings.max_size, 1, progress, rescales)
         return UnitCrossValidation(how)
-    return CrossValidation(
-        "frontier", ridges, matrix.forced, None, effective_n_jobs(-1), progress, rescales
-    )
+    workers, most = effective_n_jobs(-1), settings.max_size
+    return CrossValidation("frontier", ridges, matrix.forced, most, workers, progress, rescales)
 
 
 def _ridges(settings: Settings, data: PreparedTable, weight: float) -> list[float]:
