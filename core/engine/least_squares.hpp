@@ -263,9 +263,9 @@ class LeastSquares final : public Engine {
     constexpr double kInflation = 100, kUnexplained = 1e-3;
     return largest_inflation() < kInflation && energy() > kUnexplained * 0.5 * yy_;
   }
-  // Whether they leave eight digits of what is not explained. With an error E of the Gram matrix
-  // that of the fit is Z A^-1 E beta: at most about epsilon |beta| times the root of the largest
-  // inflation; that of the energy is epsilon y'y.
+  // Whether they leave six digits or more of the error of predictions. With an error E of the Gram
+  // matrix, of some ten epsilon, that of the fit is Z A^-1 E beta: at most about |E| |beta| times
+  // the root of the largest inflation; that of the energy is epsilon y'y.
   bool predicts_well() const {
     constexpr double kDigits = 1e-8, kEpsilon = std::numeric_limits<double>::epsilon();
     const double square = dot(beta().data(), beta().data(), size());
