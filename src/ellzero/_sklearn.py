@@ -177,14 +177,14 @@ def check_fit_input(
     check_parameters(type(estimator).__name__, constraints, **values)
     table, names = _plain_frame(X)
     target = y.to_numpy() if _is_pandas(y, "Series") else y
-    if sample_weight is None and _is_plain(table, 2) and _is_plain(target, 1):
-        if len(table) == len(target):
-            # What validate_data notes down
-            estimator.n_features_in_ = table.shape[1]
-            estimator.__dict__.pop("feature_names_in_", None)
-            if names is not None:
-                estimator.feature_names_in_ = names
-            return table, target, None
+    plain = sample_weight is None and _is_plain(table, 2) and _is_plain(target, 1)
+    if plain and len(table) == len(target):
+        # What validate_data notes down
+        estimator.n_features_in_ = table.shape[1]
+        estimator.__dict__.pop("feature_names_in_", None)
+        if names is not None:
+            estimator.feature_names_in_ = names
+        return table, target, None
     known = take_statistics(
         type(estimator).__name__,
         X,
