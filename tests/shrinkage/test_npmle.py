@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ellzero.shrinkage import EmpiricalTweedie
 from ellzero.shrinkage._npmle import fit_mixture
 from ellzero.shrinkage._npmle_condition import density, find_excess
 from ellzero.shrinkage._npmle_masses import Sample, _Kernel, maximise
@@ -82,3 +83,12 @@ def test_a_wide_sample_is_as_likely_as_its_parts_are(rng):
         alone += 0.5 * np.log(0.5 * _phi(part, one.centres) @ one.masses).mean()
     assert both.gap <= 1e-6
     assert mine == pytest.approx(alone, abs=3e-6)
+
+
+@pytest.mark.parametrize("far", [0.0, 1e4])
+def test_the_likelihood_is_that_of_the_prior(far, rng):
+    y = 2.5 * np.r_[rng.normal(size=200), 30 * rng.random(100), far]
+    for width in (0, 0.1):
+        rule = EmpiricalTweedie(2.5, bin_width=width).fit(y)
+        expected = rule.prior_.log_marginal(y, sigma_e=2.5).sum()
+        assert rule.log_likelihood_ == pytest.approx(expected, rel=1e-10)
