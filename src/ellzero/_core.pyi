@@ -720,6 +720,8 @@ class Segmented:
     @property
     def jumps(self) -> _Floats: ...
     @property
+    def minima(self) -> _Floats: ...
+    @property
     def loss(self) -> float: ...
 
 def segment(
@@ -731,6 +733,7 @@ def segment(
     positive: bool,
     solver: str,
     want_signal: bool,
+    want_minima: bool,
     threads: int,
 ) -> list[Segmented]: ...
 def fit_segments(

@@ -195,6 +195,12 @@ def modelling_options(command: _Command) -> _Command:
             ),
             click.option("--lam", type=float, help="Use this price of a variable instead."),
             click.option(
+                "--max-size",
+                type=click.IntRange(0),
+                help="Look at models of up to so many variables.  [default: until the "
+                "cross-validated error has long been rising]",
+            ),
+            click.option(
                 "--ridge",
                 type=float,
                 help="Ridge penalty, for columns of unit norm.  [default: 0; chosen too with "

@@ -135,6 +135,8 @@ def _check_usage(ctx: click.Context, values: dict[str, Any]) -> None:
     chosen = [f"--{name}" for name in ("criterion", "size", "lam") if given(name)]
     if len(chosen) > 1:
         raise click.UsageError(f"{' and '.join(chosen)} exclude each other.")
+    if values["size"] is not None and values["max_size"] is not None:
+        raise click.UsageError("--size and --max-size exclude each other.")
     if values["lam"] is not None and not 0 < values["lam"] < math.inf:
         raise click.BadParameter("--lam must be a positive number.")
     if values["ridge"] is not None and not 0 <= values["ridge"] < math.inf:

@@ -42,6 +42,7 @@ _Floats = NDArray[np.float64]
 _Splits = list[tuple[_Integers, _Integers]]
 # More parts than this and adding them up costs more than passes over X of the folds' own.
 _MOST_PARTS = 32
+_LARGE = 1e100
 # Designs of folds that share nothing are kept in memory together up to this size.
 _DESIGN_BYTES = 1e9
 # So many columns of products are made for each part and each fold, roughly.
@@ -91,6 +92,15 @@ class Data(NamedTuple):
         if not pays(self.X, self.sample_weight, DEFAULT_MAX_SIZE, parts):
             return [None] * parts
         return ready_products(self.X, self.y, self.fit_intercept, self.threads, part_of, parts)
+
+    def most_rows(self, which: _Integers, columns: _core.Columns) -> _core.Quadratic:
+        """Return the design of most of the rows, none of them twice, on the columns of all.
+
+        The others weigh nothing, so that no row has to be copied.
+        """
+        weight = np.zeros(len(self.y))
+        weight[which] = 1.0 if self.sample_weight is None else self.sample_weight[which]
+        return make_design_on(columns, self.y, weight, self.fit_intercept, self.threads)
 
     def held_out(
         self,
@@ -450,13 +460,15 @@ def make_folds(data: Data, splits: _Splits, whole: _core.Quadratic | None = None
     if parts is None:
         columns = data.columns()
         whole = data.design(columns) if whole is None else whole
-        folds = [
-            Fold(
-                data.rows(train).design(),
-                data.held_out(test, [columns], np.zeros(len(test), dtype=np.int64), test),
-            )
-            for train, test in splits
-        ]
+        values = data.X if isinstance(data.X, np.ndarray) else data.X.data
+        # Beyond that a weight of zero may not be enough to leave a row out.
+        large = any(np.abs(each).max(initial=0) > _LARGE for each in (values, data.y))
+        folds = []
+        for train, test in splits:
+            few = 2 * len(train) < len(data.y) or np.unique(train).size < len(train)
+            design = data.rows(train).design() if few or large else data.most_rows(train, columns)
+            where = np.zeros(len(test), dtype=np.int64)
+            folds.append(Fold(design, data.held_out(test, [columns], where, test)))
     else:
         whole = parts.pool(np.arange(len(parts.columns))) if whole is None else whole
         folds = [

@@ -114,13 +114,14 @@ def choose(
         if data.weights is None:
             raise DataError("No fold has rows of both kinds to fit on: choose by a criterion.")
         raise DataError(Argument("weights"), " leave no fold with rows both to fit and to test on.")
-    task = _make_task(matrix, data, splits, say)
+    task = _make_task(matrix, data, splits, settings.max_size, say)
     return choose_by(task, kind, matrix, data.loss, data.weights, settings, say)
 
 
 def check_choice(matrix: FeatureSet, settings: Settings) -> None:
     """Raise if there is no model of the size asked for, or nothing that could be proved."""
-    _check_size(settings.size, matrix)
+    _check_size("size", settings.size, matrix)
+    _check_size("max_size", settings.max_size, matrix)
     if settings.prove is not None and matrix.units is not None:
         how = Argument("levels" if settings.heredity is None else "heredity")
         words = " would make it one" if settings.heredity is None else " is beyond it"
@@ -265,7 +266,7 @@ def _in_words(kind: str, repeats: int) -> str:
     return f"{kind}, {repeats} times over" if repeats > 1 else kind
 
 
-def _check_size(size: int | None, matrix: FeatureSet) -> None:
+def _check_size(name: str, size: int | None, matrix: FeatureSet) -> None:
     if size is None:
         return
     n_forced, p, what = matrix.forced.size, len(matrix.plan.features), "feature"
@@ -273,11 +274,11 @@ def _check_size(size: int | None, matrix: FeatureSet) -> None:
         n_forced, p, what = int(matrix.units.forced.sum()), matrix.units.count, "variable"
     if size < n_forced:
         raise DataError(
-            Argument("size", size), ", but ", Argument("force"), f" names {n_forced} {what}s."
+            Argument(name, size), ", but ", Argument("force"), f" names {n_forced} {what}s."
         )
-    if size > p:
+    if name == "size" and size > p:
         has = f"is one {what}" if p == 1 else f"are {p} {what}s"
-        raise DataError(Argument("size", size), f", but there {has}.")
+        raise DataError(Argument(name, size), f", but there {has}.")
 
 
 def _count_repeats(settings: Settings, n: int, p: int) -> int:
@@ -306,6 +307,7 @@ def make_squares_task(
     matrix: FeatureSet,
     whole: _core.Quadratic,
     folds: Sequence[FoldsInTurn],
+    max_size: int | None,
     say: Callable[[str], None],
 ) -> Task:
     """Return what is chosen from by least squares, on all rows and in folds."""
@@ -315,32 +317,35 @@ def make_squares_task(
         threads, tell = thread_count(), _tell_size(say)
         if units is not None:
             search = GroupSearch(whole, units, ridge, threads, swaps=True, progress=tell)
-            return UnitSearch(search, matrix.names)
-        return ColumnSearch(
-            make_problem_on(whole, ridge, matrix.forced, matrix.names, tell, threads)
-        )
+            return UnitSearch(search, matrix.names, max_size)
+        problem = make_problem_on(whole, ridge, matrix.forced, matrix.names, tell, threads)
+        return ColumnSearch(problem, max_size)
 
-    return Task(whole, folds, search_at, _search_in(matrix))
+    return Task(whole, folds, search_at, _search_in(matrix, max_size))
 
 
-def _search_in(matrix: FeatureSet) -> Callable[[Any, float], Search]:
+def _search_in(matrix: FeatureSet, max_size: int | None) -> Callable[[Any, float], Search]:
     units = matrix.units
 
     def search_in(fold: Any, ridge: float) -> Search:
         if units is not None:
-            return UnitSearch(fold.group_search(units, ridge, swaps=True))
-        return ColumnSearch(fold.problem(ridge, matrix.forced))
+            return UnitSearch(fold.group_search(units, ridge, swaps=True), max_size=max_size)
+        return ColumnSearch(fold.problem(ridge, matrix.forced), max_size)
 
     return search_in
 
 
 def _make_task(
-    matrix: FeatureMatrix, data: PreparedTable, repeats: _Repeats, say: Callable[[str], None]
+    matrix: FeatureMatrix,
+    data: PreparedTable,
+    repeats: _Repeats,
+    max_size: int | None,
+    say: Callable[[str], None],
 ) -> Task:
     units = matrix.units
     if not data.loss.is_likelihood:
         whole, folds = make_fold_data(matrix, data, repeats)
-        return make_squares_task(matrix, whole, folds, say)
+        return make_squares_task(matrix, whole, folds, max_size, say)
     how: dict[str, Any] = {"swaps": True, "progress": _tell_size(say)}
     likelihood, its_folds = make_likelihood_folds(
         matrix, data, repeats, _learned_data(matrix, data)
@@ -352,14 +357,13 @@ def _make_task(
             search = GroupSearch(
                 likelihood.design, units, ridge, threads, **how, likelihood=likelihood
             )
-            return UnitSearch(search, matrix.names)
-        return ColumnSearch(
-            likelihood.problem(
-                ridge, matrix.forced, matrix.names, how["progress"], threads, caller="select"
-            )
+            return UnitSearch(search, matrix.names, max_size)
+        problem = likelihood.problem(
+            ridge, matrix.forced, matrix.names, how["progress"], threads, caller="select"
         )
+        return ColumnSearch(problem, max_size)
 
-    return Task(likelihood.design, its_folds, likelihood_at, _search_in(matrix))
+    return Task(likelihood.design, its_folds, likelihood_at, _search_in(matrix, max_size))
 
 
 def _make_procedure(
@@ -373,11 +377,10 @@ def _make_procedure(
     ridges = _ridges(settings, loss, weight)
     rescales = settings.shrinks and not loss.is_likelihood
     if matrix.units is not None:
-        how = GroupCrossValidation(matrix.units, ridges, None, 1, progress, rescales)
+        how = GroupCrossValidation(matrix.units, ridges, settings.max_size, 1, progress, rescales)
         return UnitCrossValidation(how)
-    return CrossValidation(
-        "frontier", ridges, matrix.forced, None, effective_n_jobs(-1), progress, rescales
-    )
+    workers, most = effective_n_jobs(-1), settings.max_size
+    return CrossValidation("frontier", ridges, matrix.forced, most, workers, progress, rescales)
 
 
 def _ridges(settings: Settings, loss: Loss, weight: float) -> list[float]:

@@ -62,7 +62,7 @@ def select_stream(
     matrix, statistics = _features(data, statistics, settings)
     check_choice(matrix, settings)
     folds = folds_of_statistics(statistics, True, None, None)
-    task = make_squares_task(matrix, folds.whole, folds, say)
+    task = make_squares_task(matrix, folds.whole, folds, settings.max_size, say)
     posterior = None
     with warnings_as_notes() as warned:
         kind = f"{data.folds} folds at random"
