@@ -64,6 +64,8 @@ lint: $(VENV)/.installed $(VENV)/.lint
 
 bench: $(VENV)/.installed
 	$(PY) benchmarks/sbr.py
+	@echo
+	$(PY) benchmarks/summary.py
 
 # The oldest versions that pyproject.toml allows, in an environment of their own.
 test-lowest:

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, LeaveOneOut
 
 from ellzero import (
     BayesianBridgeRegressor,
@@ -24,8 +24,9 @@ from ellzero import (
     segment_path,
 )
 from ellzero.datasets import load_diabetes_interactions, make_collinear, make_spikes
+from ellzero.shrinkage import EmpiricalTweedie
 
-__all__ = ["bits_cases", "speed_cases"]
+__all__ = ["bits_cases", "make_measurements", "make_steps", "speed_cases"]
 
 
 def _designs():
@@ -160,6 +161,58 @@ def bits_cases():
     return cases
 
 
+def make_measurements(n, seed=0):
+    """Return six measurements of the same things, three categories, and all products of two.
+
+    240 columns, of which some are nearly determined by others, and a response in which they
+    multiply: what a table of diamonds is like.
+    """
+    rng = np.random.default_rng(seed)
+    weight = np.exp(rng.normal(-0.4, 0.6, n)).clip(0.2, 5)
+    length = 6.5 * np.cbrt(weight) * (1 + 0.005 * rng.normal(size=n))
+    width = length * (1 + 0.004 * rng.normal(size=n))
+    depth, table = 61.7 + 1.4 * rng.normal(size=n), 57 + 2 * rng.normal(size=n)
+    height = depth / 100 * (length + width) / 2
+    numbers = np.column_stack([weight, depth, table, length, width, height]).round(2)
+    levels = [rng.choice(k, size=n, p=rng.dirichlet(np.full(k, 5.0))) for k in (5, 7, 8)]
+    blocks = [numbers[:, [j]] - numbers[:, j].mean() for j in range(6)]
+    blocks += [(of[:, None] == np.arange(1, of.max() + 1)).astype(float) for of in levels]
+    columns = blocks + [block**2 for block in blocks[:6]]
+    for i, one in enumerate(blocks):
+        for other in blocks[i + 1 :]:
+            columns.append((one[:, :, None] * other[:, None, :]).reshape(n, -1))
+    logs = 1.7 * np.log(weight) + 0.1 * (levels[0] > 0) - 0.06 * levels[1] + 0.08 * levels[2]
+    return np.column_stack(columns), np.exp(8.4 + logs + 0.13 * rng.normal(size=n))
+
+
+def make_steps(n, segments, seed=0):
+    """Return a series of steps in white noise."""
+    rng = np.random.default_rng(seed)
+    levels = np.repeat(2 * rng.normal(size=segments), n // segments + 1)[:n]
+    return levels + rng.normal(size=n)
+
+
+def _corners():
+    """Return what is slow unless it is taken care of."""
+    X, y, beta = make_collinear(120, 100, random_state=0)
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(100)])
+    lam = float(((y - X @ beta) ** 2).mean() * np.log(100))
+    one_out, its_y, _ = make_collinear(200, 80, random_state=0)
+    measured, price = make_measurements(3000)
+    steps = make_steps(10_000, 160)
+    rng = np.random.default_rng(0)
+    apart = rng.uniform(-100, 100, 10_000) + rng.normal(size=10_000)
+    return {
+        "SBR, frame of 120x100": lambda: L0Regressor(lam, solver="sbr").fit(frame, y),
+        "ten folds to 240, measurements 3000x240": lambda: L0RegressorCV(
+            n_repeats=1, max_size=240
+        ).fit(measured, price),
+        "leave one out, 200x80": lambda: L0RegressorCV(cv=LeaveOneOut()).fit(one_out, its_y),
+        "segment_path, 10,000": lambda: segment_path(steps, noise="white", n_jobs=1),
+        "EmpiricalTweedie, 10,000 over 200 sigma": lambda: EmpiricalTweedie(1.0).fit(apart),
+    }
+
+
 def speed_cases():
     """Return the cases whose times are compared, by name."""
     X, y, _ = make_collinear(120, 100, random_state=0)
@@ -187,6 +240,7 @@ def speed_cases():
         "tempered, 120x100": lambda: SpikeSlabRegressor(solver="tempered", **draws).fit(X, y),
         "enumeration, 16 columns": lambda: SpikeSlabRegressor().fit(X[:, :16], y),
         "bridge, 120x100": lambda: BayesianBridgeRegressor(**draws).fit(X, y),
+        **_corners(),
     }
 
 

@@ -4,8 +4,9 @@
 
 BASE and HEAD are commits; without HEAD it is the working tree. Both are built into folders of
 their own. A process for each runs the cases of cases.py on one thread, the two taking turns, so
-that whatever else the machine does falls on both. The table has the ratio HEAD / BASE of processor
-times: the median over turns, and between which values half of all turns lie. Above 1 is slower.
+that whatever else the machine does falls on both. The table has the processor time of each, before
+and after, and their ratio HEAD / BASE: the median over turns, and between which values half of all
+turns lie. Above 1 is slower.
 """
 
 import argparse
@@ -99,21 +100,23 @@ def main():
             folder.mkdir()
             sides.append(start(build(commit, folder)))
         (base, names), (head, _) = sides
-        print("| case | base, ms | head / base | half of all turns |\n|---|---|---|---|")
+        print("| case | base, ms | head, ms | head / base | half of all turns |")
+        print("|---|---|---|---|---|")
         for case in names:
             if arguments.only not in case:
                 continue
-            ratios, times = [], []
+            ratios, times = [], {base: [], head: []}
             end = time.perf_counter() + arguments.seconds
             while time.perf_counter() < end or len(ratios) < 7:
                 pair = (base, head) if len(ratios) % 2 == 0 else (head, base)
                 taken = {process: ask(process, case) for process in pair}
                 ratios.append(taken[head] / taken[base])
-                times.append(taken[base])
+                for process in pair:
+                    times[process].append(taken[process])
             low, middle, high = quartiles(ratios)
-            milliseconds = 1e3 * quartiles(times)[1]
+            before, after = (1e3 * quartiles(times[process])[1] for process in (base, head))
             print(
-                f"| {case} | {milliseconds:.2f} | {middle:.3f} | {low:.3f} to {high:.3f} |",
+                f"| {case} | {before:.2f} | {after:.2f} | {middle:.3f} | {low:.3f} to {high:.3f} |",
                 flush=True,
             )
         for process in (base, head):

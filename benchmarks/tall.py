@@ -3,9 +3,12 @@
     python benchmarks/tall.py            ratios of times, Parquet files of some hundred MB
     python benchmarks/tall.py --growth   from 10^5 to 10^7 rows: the exponent
     python benchmarks/tall.py --memory   4 GB of Parquet: peak memory of a process of its own
+    python benchmarks/tall.py --workers  peak memory of a Dask worker, 12 parts and 40
+    python benchmarks/tall.py --in-memory  rows in memory, by products made before and by passes
     python benchmarks/tall.py --accuracy errors at means of 10^8 standard deviations
 
-Ratios are medians of interleaved runs in one process, of wall time; threads as they like.
+Ratios are medians of interleaved runs in one process, of wall time and of processor time (of all
+workers, too); threads as they like.
 """
 
 from __future__ import annotations
@@ -55,9 +58,21 @@ def timed(work):
     return time.perf_counter() - began
 
 
+def clocks(work, processor=time.process_time):
+    """Return the wall time and the processor time of some work."""
+    spent, began = processor(), time.perf_counter()
+    work()
+    return time.perf_counter() - began, processor() - spent
+
+
+def ratio_of(runs, clock, side=1):
+    """Return the median over runs of one side's time over that of the first."""
+    return statistics.median(row[side][clock] / row[0][clock] for row in runs)
+
+
 def ratios(repeats=5):
-    print("ten folds over reading + one X'X of numpy's")
-    print("      n      p   numpy s   ellzero s   ratio   without folds")
+    print("ten folds over reading + one X'X of numpy's: wall time, processor time")
+    print("      n      p   wall   processor   without folds: wall   processor")
     for n, p in SHAPES:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -69,23 +84,25 @@ def ratios(repeats=5):
                 ),
                 lambda folder=folder: SufficientStatistics.from_parquet(folder, target="y"),
             )
-            times = [[timed(side) for side in sides] for _ in range(repeats + 1)][1:]
-        base, ours = (statistics.median(row[side] for row in times) for side in (0, 1))
-        ratio = statistics.median(row[1] / row[0] for row in times)
-        alone = statistics.median(row[2] / row[0] for row in times)
-        print(f"{n:9,} {p:5} {base:9.2f} {ours:11.2f} {ratio:7.2f} {alone:12.2f}")
+            runs = [[clocks(side) for side in sides] for _ in range(repeats + 1)][1:]
+        found = [ratio_of(runs, clock, side) for side in (1, 2) for clock in (0, 1)]
+        print("{:9,} {:5} {:6.2f} {:11.2f} {:21.2f} {:11.2f}".format(n, p, *found), flush=True)
 
 
-def against_dask(repeats=5):
+def against_dask(repeats=7):
     import dask.array as da
     import distributed
 
     print("ten folds over Dask's own X.T @ X, on the same cluster of two workers")
-    print("      n      p   dask s   ellzero s   ratio")
+    print("      n      p   wall   processor")
     with (
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as own,
-        distributed.Client(own),
+        distributed.Client(own) as client,
     ):
+
+        def processor():
+            return sum(client.run(time.process_time).values()) + time.process_time()
+
         for n, p in ((1_000_000, 50), (400_000, 200), (100_000, 1000)):
             rows = n // 16
             X = da.random.default_rng(0).standard_normal((n, p), chunks=(rows, p))
@@ -96,31 +113,60 @@ def against_dask(repeats=5):
                 lambda X=X: (X.T @ X).compute(),
                 lambda X=X, y=y: SufficientStatistics.from_dask(X, y, folds=10),
             )
-            times = [[timed(side) for side in sides] for _ in range(repeats + 1)][1:]
-            base, ours = (statistics.median(column) for column in zip(*times, strict=True))
-            ratio = statistics.median(row[1] / row[0] for row in times)
-            print(f"{n:9,} {p:5} {base:8.2f} {ours:11.2f} {ratio:7.2f}")
+            runs = [[clocks(side, processor) for side in sides] for _ in range(repeats + 1)][1:]
+            print(f"{n:9,} {p:5} {ratio_of(runs, 0):6.2f} {ratio_of(runs, 1):11.2f}", flush=True)
+
+
+def peak_of_worker(parts):
+    """Return the peak memory of the only worker, in MB, for so many parts."""
+    import dask.array as da
+    import distributed
+
+    with (
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as own,
+        distributed.Client(own) as client,
+    ):
+        X = da.random.default_rng(0).standard_normal((parts * 20_000, 200), chunks=(20_000, 200))
+        SufficientStatistics.from_dask(X, X[:, 0] + X[:, 1], folds=10)
+        usage = client.run(lambda: __import__("resource").getrusage(0).ru_maxrss)
+        return next(iter(usage.values())) / 1e3
+
+
+def workers():
+    print("peak memory of a worker, chunks of 32 MB that are made when needed")
+    for parts in (12, 40):
+        print(f"{parts:3} parts: {peak_of_worker(parts):.0f} MB", flush=True)
 
 
 def in_memory(repeats=5):
-    print("rows in memory: the fit by statistics over the fit by passes over X")
+    """Compare products made before with passes, on other sizes than the rule was made on."""
+    from unittest import mock
+
+    from ellzero.regression import _folds
+    from ellzero.sources import _ready
+
+    def by_passes(work):
+        def never(*_):
+            return False
+
+        with mock.patch.object(_ready, "pays", never), mock.patch.object(_folds, "pays", never):
+            work()
+
+    print("rows in memory: products made before over passes over X, processor time")
     print("      n      p   frontier   cross-validation")
-    for n, p in ((20_000, 20), (200_000, 50), (50_000, 200), (5_000, 500)):
-        rng = np.random.default_rng(0)
+    for n, p in ((60_000, 30), (300_000, 40), (30_000, 150), (40_000, 250), (10_000, 400)):
+        rng = np.random.default_rng(1)
         X = rng.standard_normal((n, p))
         y = X[:, :3] @ [1.0, -1.0, 0.5] + rng.standard_normal(n)
-        sides = (
+        found = []
+        for work in (
             lambda X=X, y=y: l0_frontier(X, y),
-            lambda X=X, y=y: l0_frontier(SufficientStatistics.from_arrays([(X, y)])),
             lambda X=X, y=y: L0RegressorCV(n_repeats=1).fit(X, y),
-            lambda X=X, y=y: L0RegressorCV().fit(
-                SufficientStatistics.from_arrays([(X, y)], folds=10)
-            ),
-        )
-        times = [[timed(side) for side in sides] for _ in range(repeats + 1)][1:]
-        one = statistics.median(row[1] / row[0] for row in times)
-        two = statistics.median(row[3] / row[2] for row in times)
-        print(f"{n:9,} {p:5} {one:10.2f} {two:18.2f}")
+        ):
+            sides = (lambda work=work: by_passes(work), work)
+            runs = [[clocks(side) for side in sides] for _ in range(repeats + 1)][1:]
+            found.append(ratio_of(runs, 1))
+        print("{:9,} {:5} {:10.2f} {:18.2f}".format(n, p, *found), flush=True)
 
 
 def growth():
@@ -188,7 +234,7 @@ def accuracy():
 
 def main():
     parser = argparse.ArgumentParser()
-    for name in ("growth", "memory", "accuracy"):
+    for name in ("growth", "memory", "accuracy", "workers", "in-memory"):
         parser.add_argument(f"--{name}", action="store_true")
     asked = parser.parse_args()
     if asked.growth:
@@ -197,6 +243,10 @@ def main():
         memory()
     elif asked.accuracy:
         accuracy()
+    elif asked.workers:
+        workers()
+    elif asked.in_memory:
+        in_memory()
     else:
         ratios()
         against_dask()

@@ -72,6 +72,7 @@ inline std::function<void(Index)> progress_of(const nb::object& callback) {
 
 void bind_columns(nb::module_& m);
 void bind_quadratic(nb::module_& m);
+void bind_block_products(nb::module_& m);
 void bind_engine(nb::module_& m);
 void bind_likelihood(nb::module_& m);
 void bind_logit_posterior(nb::module_& m);

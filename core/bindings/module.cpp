@@ -6,6 +6,7 @@ NB_MODULE(_core, m) {
       "segmentation, rules of shrinkage.";
   ellzero::bind_columns(m);
   ellzero::bind_quadratic(m);
+  ellzero::bind_block_products(m);
   ellzero::bind_engine(m);
   ellzero::bind_likelihood(m);
   ellzero::bind_posterior(m);

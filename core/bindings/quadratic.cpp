@@ -16,6 +16,7 @@ namespace {
 
 using QuadraticPointer = std::unique_ptr<Quadratic>;
 using Weights = std::optional<Vector<double>>;
+using Products = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // What is out of range is told in the user's words.
 template <class Make>
@@ -38,13 +39,17 @@ QuadraticPointer make_quadratic(int threads, Make&& make) {
 
 QuadraticPointer row_quadratic(const Columns& columns, const Vector<double>& y,
                                const Weights& weights, bool centred, double cache_bytes,
-                               int threads) {
+                               int threads, const std::optional<Products>& products) {
   require(
       columns.rows() == static_cast<Index>(y.size()) && (!weights || weights->size() == y.size()),
       "as many rows of X as of y and of weights");
+  require(!products || (static_cast<Index>(products->shape(0)) == columns.columns() &&
+                        products->shape(0) == products->shape(1)),
+          "as many rows and columns of products as columns");
   return make_quadratic(threads, [&](const Context& context) {
     return std::make_unique<RowQuadratic>(columns, y.data(), weights ? weights->data() : nullptr,
-                                          centred, cache_bytes, context);
+                                          centred, products ? products->data() : nullptr,
+                                          cache_bytes, context);
   });
 }
 
@@ -128,7 +133,9 @@ void bind_quadratic(nb::module_& m) {
       .def_prop_ro("passes", [](const Quadratic& q) { return q.cache().passes(); });
   m.def("row_quadratic", &row_quadratic, nb::arg("columns"), nb::arg("y").noconvert(),
         nb::arg("weights").noconvert().none(), nb::arg("centred"), nb::arg("cache_bytes"),
-        nb::arg("threads"), nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
+        nb::arg("threads"), nb::arg("products").noconvert().none() = nb::none(),
+        nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
+        nb::keep_alive<0, 7>());
   m.def("statistics_quadratic", &statistics_quadratic, nb::arg("xx").noconvert(),
         nb::arg("xy").noconvert(), nb::arg("yy"), nb::arg("mean_x").noconvert(), nb::arg("mean_y"),
         nb::arg("weight"), nb::arg("cache_bytes"), nb::keep_alive<0, 1>());

@@ -31,7 +31,7 @@ nb::list sample(const Quadratic& design, const ScaleMixturePrior& prior, Index c
                 Index draws, std::uint64_t seed, int threads,
                 const std::optional<Vector<double>>& start, double s2, double alpha, double tau,
                 std::optional<bool> by_rows, const nb::object& progress, double slab, Index stop,
-                const nb::list& states) {
+                const nb::list& states, Index sweeps) {
   require(chains >= 1 && warmup >= 0 && draws >= 0, "how many chains and draws");
   Schedule schedule;
   schedule.warmup = warmup;
@@ -47,8 +47,8 @@ nb::list sample(const Quadratic& design, const ScaleMixturePrior& prior, Index c
   PythonInterrupt interrupt;
   const Context context{threads, &interrupt};
   const std::vector<ScaleMixtureDraws> all = run_released(interrupt, [&] {
-    return run_scale_mixture(design, prior, chains, form, schedule, seed, start ? &state : nullptr,
-                             context, progress_of(progress));
+    return run_scale_mixture(design, prior, chains, form, sweeps, schedule, seed,
+                             start ? &state : nullptr, context, progress_of(progress));
   });
   nb::list out;
   for (const ScaleMixtureDraws& chain : all) out.append(to_dict(chain, design.columns()));
@@ -155,7 +155,7 @@ void bind_scale_mixture(nb::module_& m) {
         nb::arg("start").noconvert().none() = nb::none(), nb::arg("s2") = 1.0,
         nb::arg("alpha") = 0.5, nb::arg("tau") = 1.0, nb::arg("by_rows").none() = nb::none(),
         nb::arg("progress").none() = nb::none(), nb::arg("slab") = 1.0, nb::arg("stop") = -1,
-        nb::arg("states") = nb::list());
+        nb::arg("states") = nb::list(), nb::arg("sweeps") = -1);
   m.def("draw_gaussian", &draw_gaussian, nb::arg("design"), nb::arg("ratio").noconvert(),
         nb::arg("factor"), nb::arg("s2"), nb::arg("draws"), nb::arg("by_rows"), nb::arg("seed"));
   m.def(
@@ -197,6 +197,15 @@ void bind_scale_mixture(nb::module_& m) {
       },
       nb::arg("a"), nb::arg("c"), nb::arg("s2"), nb::arg("unit"), nb::arg("ridge"),
       nb::arg("count"), nb::arg("seed"));
+  m.def(
+      "draw_bridge_coefficient",
+      [](double m, double t, double alpha, Index count, std::uint64_t seed) {
+        require(t > 0 && alpha > 0 && alpha <= 1, "t: positive; alpha: up to one");
+        const BridgeCoefficient coefficient(alpha);
+        return draw_many(count, seed,
+                         [&](Random& random) { return coefficient.draw(m, t, random); });
+      },
+      nb::arg("m"), nb::arg("t"), nb::arg("alpha"), nb::arg("count"), nb::arg("seed"));
 }
 
 }  // namespace ellzero

@@ -31,7 +31,7 @@ SegmentTask make_task(const Vector<double>& y, const nb::object& weights, double
 std::vector<Segmented> segment(const nb::list& series, const nb::list& weights,
                                const Vector<double>& lams, const Vector<double>& decays,
                                const Vector<double>& phis, bool positive, const std::string& solver,
-                               bool want_signal, int threads) {
+                               bool want_signal, bool want_minima, int threads) {
   const std::size_t count = nb::len(series);
   require(nb::len(weights) == count && lams.size() == count && decays.size() == count &&
               phis.size() == count,
@@ -42,11 +42,14 @@ std::vector<Segmented> segment(const nb::list& series, const nb::list& weights,
     tasks.push_back(make_task(nb::cast<Vector<double>>(series[k], false), weights[k], lams(k),
                               decays(k), positive, phis(k)));
     require(phis(k) == 0 || solver == "functional", "phi is for the functional solver");
+    require(!want_minima || (phis(k) == 0 && !positive && solver == "functional"),
+            "minima are those of the functional solver, for free jumps in white noise");
   }
   PythonInterrupt interrupt;
   const Context context{threads, &interrupt};
   const auto which = solver == "pelt" ? SegmentSolver::pelt : SegmentSolver::functional;
-  return run_released(interrupt, [&] { return segment_many(tasks, which, want_signal, context); });
+  const SegmentWants wants{want_signal, want_minima};
+  return run_released(interrupt, [&] { return segment_many(tasks, which, wants, context); });
 }
 
 // Least squares with jumps at given times; `tidied` leaves out those that are not worth lam.
@@ -55,7 +58,7 @@ Segmented fit_segments(const Vector<double>& y, const nb::object& weights, doubl
   const SegmentTask task = make_task(y, weights, lam, decay, positive, phi);
   const std::vector<Index> given(changepoints.data(), changepoints.data() + changepoints.size());
   const auto which = tidied ? SegmentSolver::given_tidied : SegmentSolver::given;
-  return segment_one(task, which, true, given, [] { return false; });
+  return segment_one(task, which, {true, false}, given, [] { return false; });
 }
 
 // The times between which each of the given jumps lies.
@@ -76,6 +79,7 @@ void bind_segment(nb::module_& m) {
       .def_prop_ro("changepoints", [](const Segmented& s) { return to_array(s.changepoints); })
       .def_prop_ro("signal", [](const Segmented& s) { return to_array(s.signal); })
       .def_prop_ro("jumps", [](const Segmented& s) { return to_array(s.jumps); })
+      .def_prop_ro("minima", [](const Segmented& s) { return to_array(s.minima); })
       .def_ro("loss", &Segmented::loss);
   nb::class_<JumpLocations>(m, "JumpLocations")
       .def_prop_ro("first", [](const JumpLocations& j) { return to_array(j.first); })
@@ -84,7 +88,7 @@ void bind_segment(nb::module_& m) {
         nb::arg("decay"), nb::arg("phi"), nb::arg("changepoints").noconvert(), nb::arg("slack"));
   m.def("segment", &segment, nb::arg("series"), nb::arg("weights"), nb::arg("lams").noconvert(),
         nb::arg("decays").noconvert(), nb::arg("phis").noconvert(), nb::arg("positive"),
-        nb::arg("solver"), nb::arg("want_signal"), nb::arg("threads"));
+        nb::arg("solver"), nb::arg("want_signal"), nb::arg("want_minima"), nb::arg("threads"));
   m.def("fit_segments", &fit_segments, nb::arg("y").noconvert(), nb::arg("weights").none(),
         nb::arg("lam"), nb::arg("decay"), nb::arg("phi"), nb::arg("positive"),
         nb::arg("changepoints").noconvert(), nb::arg("tidied"));

@@ -1,4 +1,6 @@
-// The quadratic of rows that are at hand, whatever way their columns are stored.
+// The quadratic of rows that are at hand, whatever way their columns are stored. Where all products
+// of columns have been summed already, Gram columns are read from them; all else is asked of the
+// rows.
 #pragma once
 
 #include <algorithm>
@@ -12,25 +14,40 @@ namespace ellzero {
 class RowQuadratic final : public Quadratic {
  public:
   // The columns, y and the weights (null: all ones) are kept by the caller for as long as this
-  // lives.
+  // lives, and so are products of deviations of columns from their means (from zero, if they are
+  // not centred), row after row: null if they are to be made.
   RowQuadratic(const Columns& columns, const double* y, const double* weights, bool centred,
-               double cache_bytes, const Context& context)
-      : RowQuadratic(columns, Response(y, weights, columns.rows(), centred), cache_bytes, context) {
-  }
+               const double* products, double cache_bytes, const Context& context)
+      : RowQuadratic(columns, Response(y, weights, columns.rows(), centred), products, cache_bytes,
+                     context) {}
 
-  RowQuadratic(const Columns& columns, Response response, double cache_bytes,
-               const Context& context)
+  RowQuadratic(const Columns& columns, Response response, const double* products,
+               double cache_bytes, const Context& context)
       : Quadratic(prepare(columns, response, context), cache_bytes),
+        products_(products),
         response_(std::move(response)),
         z_(columns, {mean.data(), inverse_scale.data(), response_.root_weights()},
            response_.values()) {}
 
   void gram_columns(const Index* which, Index count, double* const* out,
                     const Context& context) const override {
+    if (products_) {
+      for (Index b = 0; b < count; ++b) {
+        const Index j = which[b];
+        for (Index i = 0; i < columns(); ++i) out[b][i] = ready(i, j);
+      }
+      return;
+    }
     z_.products(ChosenColumns(z_, which, count), out, context);
   }
 
   void cross_products(const Index* which, Index count, double* out) const override {
+    if (products_) {
+      for (Index a = 0; a < count; ++a) {
+        for (Index b = 0; b < count; ++b) out[a * count + b] = ready(which[a], which[b]);
+      }
+      return;
+    }
     std::vector<double> columns(count * kTileRows);
     std::fill(out, out + count * count, 0.0);
     for (Index row = 0; row < z_.rows(); row += kTileRows) {
@@ -48,7 +65,7 @@ class RowQuadratic final : public Quadratic {
     }
   }
 
-  double entries() const override { return z_.entries(); }
+  double entries() const override { return products_ ? 0 : z_.entries(); }
 
   double residual_products(const std::vector<Index>& support, const double* beta, double* products,
                            const Context& context) const override {
@@ -77,6 +94,11 @@ class RowQuadratic final : public Quadratic {
   const PreparedColumns* prepared_columns() const override { return &z_; }
 
  private:
+  double ready(Index i, Index j) const {
+    return products_[j * columns() + i] * inverse_scale[i] * inverse_scale[j];
+  }
+
+  const double* const products_;
   const Response response_;
   const PreparedColumns z_;
 };

@@ -253,13 +253,24 @@ class LeastSquares final : public Engine {
                : ahead.likely_after(j, expected_gain_, [&](Index i) { return ridge_of(i); }));
   }
 
+  double largest_inflation() const {
+    const std::vector<double>& inflation = inverse_diagonal();
+    return inflation.empty() ? 0 : *std::max_element(inflation.begin(), inflation.end());
+  }
   // Whether normal equations leave all but two or three digits: no member is nearly explained by
   // the others, and y not nearly by them all.
   bool well_conditioned() const {
     constexpr double kInflation = 100, kUnexplained = 1e-3;
-    double largest = 0;
-    for (const double inflation : inverse_diagonal()) largest = std::max(largest, inflation);
-    return largest < kInflation && energy() > kUnexplained * 0.5 * yy_;
+    return largest_inflation() < kInflation && energy() > kUnexplained * 0.5 * yy_;
+  }
+  // Whether they leave six digits or more of the error of predictions. With an error E of the Gram
+  // matrix, of some ten epsilon, that of the fit is Z A^-1 E beta: at most about |E| |beta| times
+  // the root of the largest inflation; that of the energy is epsilon y'y.
+  bool predicts_well() const {
+    constexpr double kDigits = 1e-8, kEpsilon = std::numeric_limits<double>::epsilon();
+    const double square = dot(beta().data(), beta().data(), size());
+    const double error = kEpsilon * std::sqrt(largest_inflation() * square);
+    return error < kDigits * std::sqrt(2 * energy()) && kEpsilon * yy_ < kDigits * 2 * energy();
   }
 
   const Quadratic& quadratic_;
@@ -442,8 +453,9 @@ inline void LeastSquares::columns_without(Index position, double* c, double* d) 
   d[members_[position]] = 1 / inverse_diagonal()[position];
 }
 
+// For comparisons between models: it need not have all the digits of the data.
 inline bool LeastSquares::solve_at_once(Solution& solution) const {
-  if (!well_conditioned()) return false;
+  if (!predicts_well()) return false;
   solution.support = members_;
   solution.beta = beta();
   solution.removal_cost.clear();

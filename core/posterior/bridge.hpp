@@ -41,8 +41,8 @@ class BridgeScales {
     log_tau_ = std::log(prior.tau);
   }
 
-  // Draws alpha, tau and the scales given beta; fills log(1 / variance) of every coefficient.
-  void draw(const double* beta, Random& random, double* log_precision) {
+  // Draws alpha and tau given beta.
+  void draw_global(const double* beta, Random& random) {
     for (std::size_t j = 0; j < log_size_.size(); ++j) {
       log_size_[j] = std::log(std::max(std::fabs(beta[j]), 1e-300));
     }
@@ -56,6 +56,11 @@ class BridgeScales {
       const double nu = random.gamma(shape) / (prior_.nu_rate + sum_of_powers(alpha_));
       log_tau_ = -std::log(std::max(nu, 1e-300)) / alpha_;
     }
+  }
+
+  // The local scales too; fills log(1 / variance) of every coefficient.
+  void draw(const double* beta, Random& random, double* log_precision) {
+    draw_global(beta, random);
     const TiltedStable stable(0.5 * alpha_);
     for (std::size_t j = 0; j < log_size_.size(); ++j) {
       const double log_s = stable.log_draw(2 * (log_size_[j] - log_tau_), random);

@@ -80,13 +80,18 @@ class HorseshoeScales {
     log_tau_ = std::log(prior.tau);
   }
 
-  void draw(const double* beta, double s2, Random& random, double* log_precision) {
+  void draw_tau(const double* beta, double s2, Random& random) {
     for (std::size_t j = 0; j < squares_.size(); ++j) squares_[j] = 0.5 * beta[j] * beta[j];
     if (prior_.learn_tau) {
       const double log_s2 = std::log(s2);
       const auto density = [&](double x) { return tau_log_density(x, log_s2); };
       log_tau_ = slice_step(log_tau_, density(log_tau_), -kFarthest, kFarthest, density, random, 2);
     }
+  }
+
+  // The local scales too; fills log(1 / variance) of every coefficient.
+  void draw(const double* beta, double s2, Random& random, double* log_precision) {
+    draw_tau(beta, s2, random);
     for (std::size_t j = 0; j < squares_.size(); ++j) {
       const double u = draw_horseshoe_precision(scaled_square(squares_[j], log_tau_), random);
       log_precision[j] = std::log(u) - 2 * log_tau_;

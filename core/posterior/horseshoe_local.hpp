@@ -82,4 +82,12 @@ inline double draw_horseshoe_scale(double a, double c, double s2, double unit, d
   }
 }
 
+// Draws beta_j, in the units of c / a, with lambda integrated out.
+inline double draw_horseshoe_coefficient(double a, double c, double s2, double unit, double ridge,
+                                         Random& random) {
+  const double log_wide = draw_horseshoe_scale(a, c, s2, unit, ridge, random) + unit;
+  const double precision = a + ridge + std::exp(-std::max(log_wide, -600.0));
+  return c / precision + std::sqrt(s2 / precision) * random.normal();
+}
+
 }  // namespace ellzero

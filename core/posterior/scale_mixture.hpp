@@ -14,9 +14,10 @@ namespace ellzero {
 
 inline std::unique_ptr<MixtureChain> make_chain(const GaussianProblem& problem,
                                                 const ScaleMixturePrior& prior, Index columns,
-                                                std::uint64_t seed, std::uint64_t stream) {
+                                                Index sweeps, std::uint64_t seed,
+                                                std::uint64_t stream) {
   if (!problem.by_rows) {
-    return std::make_unique<ColumnChain>(problem, prior, columns, seed, stream);
+    return std::make_unique<ColumnChain>(problem, prior, columns, sweeps, seed, stream);
   }
   if (prior.is_horseshoe) {
     return std::make_unique<HorseshoeRows>(problem, prior, columns, seed, stream);
@@ -25,16 +26,16 @@ inline std::unique_ptr<MixtureChain> make_chain(const GaussianProblem& problem,
 }
 
 // What the chains draw does not depend on the number of threads. `start`, if there is one, is where
-// all of them begin.
+// all of them begin; `sweeps` see ColumnChain.
 inline std::vector<ScaleMixtureDraws> run_scale_mixture(
     const Quadratic& design, const ScaleMixturePrior& prior, Index chains, GaussianForm form,
-    const Schedule& schedule, std::uint64_t seed, const ScaleMixtureState* start,
+    Index sweeps, const Schedule& schedule, std::uint64_t seed, const ScaleMixtureState* start,
     const Context& context, const DrawProgress& progress) {
   const GaussianProblem problem(design, form, context);
   return run_each<ScaleMixtureDraws>(
       chains, schedule, context, progress, [&](Index i, bool begins, const Context& own) {
-        auto chain =
-            make_chain(problem, prior, design.columns(), seed, static_cast<std::uint64_t>(i));
+        auto chain = make_chain(problem, prior, design.columns(), sweeps, seed,
+                                static_cast<std::uint64_t>(i));
         if (begins && start) {
           chain->start_from(*start);
         } else if (begins) {

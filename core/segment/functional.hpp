@@ -37,16 +37,21 @@ class FunctionalPruning {
                   : -1.0) {}
 
   // The first sample of each segment. `poll` is called now and then and says whether to give up.
+  // `minima`, if not null, is filled with min f_t of every t, for free jumps: the least cost of the
+  // samples up to t.
   template <class Poll>
-  std::vector<Index> solve(Poll&& poll) {
+  std::vector<Index> solve(Poll&& poll, std::vector<double>* minima = nullptr) {
     if (series_.size() == 0) return {};
     pieces_.resize(kRoom);
     pieces_[0] = {kInfinity, SegmentCost::begin(series_.y[0], series_.weight(0), 0.0),
                   history_.add(0, SegmentHistory::kNone)};
     count_ = 1;
     lowest_ = 0;
+    double gone = 0;  // what values are relative to
+    if (minima) minima->assign(series_.size(), 0.0);
     for (Index i = 1; i < series_.size(); ++i) {
       if (i % kPollEvery == 0 && poll()) return {};
+      gone += base_;
       if (series_.positive) {
         work_ += count_;
         if (count_ > kManyPieces &&
@@ -60,6 +65,7 @@ class FunctionalPruning {
       } else {
         step<false>(i);
       }
+      if (minima) (*minima)[i] = gone + base_;
       if (history_.crowded()) {
         history_.forget_the_dead([this](auto&& f) {
           for (std::size_t k = 0; k < count_; ++k) f(pieces_[k].node);

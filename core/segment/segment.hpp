@@ -23,11 +23,18 @@ namespace ellzero {
 
 enum class SegmentSolver { functional, pelt, given, given_tidied };
 
+// What is asked for beside the changepoints and the loss.
+struct SegmentWants {
+  bool signal = false;
+  bool minima = false;  // of the functional solver, for free jumps in white noise
+};
+
 struct Segmented {
   std::vector<Index> changepoints;  // times
-  std::vector<double> signal;       // this and the next are empty unless asked for
+  std::vector<double> signal;       // this and the next two are empty unless asked for
   std::vector<double> jumps;
-  double loss = 0;  // 1/2 sum w (y - c)^2, or that of correlated.hpp
+  std::vector<double> minima;  // the least cost of the samples up to each that was observed
+  double loss = 0;             // 1/2 sum w (y - c)^2, or that of correlated.hpp
 };
 
 // c_t at every time, by the recursion itself, so that c_t = decay * c_{t-1} holds to the bit inside
@@ -64,8 +71,9 @@ inline std::vector<Index> starts_of(const Series& s, const std::vector<Index>& g
 
 template <class Poll>
 std::vector<Index> find_starts(const Series& s, SegmentSolver solver,
-                               const std::vector<Index>& given, Poll&& poll) {
-  if (solver == SegmentSolver::functional) return tidy(s, FunctionalPruning(s).solve(poll));
+                               const std::vector<Index>& given, std::vector<double>* minima,
+                               Poll&& poll) {
+  if (solver == SegmentSolver::functional) return tidy(s, FunctionalPruning(s).solve(poll, minima));
   if (solver == SegmentSolver::pelt) {
     return tidy(s, s.positive ? PositiveInequalityPruning(s).solve(poll)
                               : InequalityPruning(s).solve(poll));
@@ -76,8 +84,8 @@ std::vector<Index> find_starts(const Series& s, SegmentSolver solver,
 
 template <class Poll>
 Segments find_segments(const Series& s, double phi, SegmentSolver solver,
-                       const std::vector<Index>& given, Poll&& poll) {
-  if (phi == 0) return refit(s, find_starts(s, solver, given, poll));
+                       const std::vector<Index>& given, std::vector<double>* minima, Poll&& poll) {
+  if (phi == 0) return refit(s, find_starts(s, solver, given, minima, poll));
   const CorrelatedSeries correlated(s, phi);
   return refit(correlated, solver == SegmentSolver::functional
                                ? CorrelatedPruning(correlated).solve(poll)
@@ -85,16 +93,18 @@ Segments find_segments(const Series& s, double phi, SegmentSolver solver,
 }
 
 template <class Poll>
-Segmented segment_one(const SegmentTask& task, SegmentSolver solver, bool want_signal,
+Segmented segment_one(const SegmentTask& task, SegmentSolver solver, SegmentWants wants,
                       const std::vector<Index>& given, Poll&& poll) {
   const Series s = make_series(task);
-  const Segments found = find_segments(s, task.phi, solver, given, poll);
   Segmented out;
+  const Segments found =
+      find_segments(s, task.phi, solver, given, wants.minima ? &out.minima : nullptr, poll);
   out.loss = found.loss * s.weight_unit * s.unit * s.unit;
+  for (double& least : out.minima) least = least * s.weight_unit * s.unit * s.unit;
   for (std::size_t k = 1; k < found.starts.size(); ++k) {
     out.changepoints.push_back(s.time(found.starts[k]));
   }
-  if (!want_signal) return out;
+  if (!wants.signal) return out;
   out.signal = expand(task, s, found);
   for (const Index t : out.changepoints) {
     out.jumps.push_back(out.signal[t] - task.decay * out.signal[t - 1]);
@@ -104,7 +114,7 @@ Segmented segment_one(const SegmentTask& task, SegmentSolver solver, bool want_s
 
 // All tasks, each by one thread; which thread takes which changes nothing in the result.
 inline std::vector<Segmented> segment_many(const std::vector<SegmentTask>& tasks,
-                                           SegmentSolver solver, bool want_signal,
+                                           SegmentSolver solver, SegmentWants wants,
                                            const Context& context) {
   std::vector<Segmented> results(tasks.size());
   const auto crew = std::min<std::ptrdiff_t>(context.threads, tasks.size());
@@ -124,7 +134,7 @@ inline std::vector<Segmented> segment_many(const std::vector<SegmentTask>& tasks
       const std::unique_ptr<void, decltype(leave)> guard(&busy, leave);  // exceptions included
       for (std::size_t k; (k = next++) < tasks.size();) {
         if (poll()) return;
-        results[k] = segment_one(tasks[k], solver, want_signal, {}, poll);
+        results[k] = segment_one(tasks[k], solver, wants, {}, poll);
       }
     }
     if (first > 0) return;

@@ -67,6 +67,7 @@ def row_quadratic(
     centred: bool,
     cache_bytes: float,
     threads: int,
+    products: _Floats | None = None,
 ) -> Quadratic: ...
 def statistics_quadratic(
     xx: _Floats,
@@ -77,6 +78,15 @@ def statistics_quadratic(
     weight: float,
     cache_bytes: float,
 ) -> Quadratic: ...
+def block_products(
+    table: NDArray[np.floating] | None,
+    columns: list[NDArray[np.floating]],
+    middle: _Floats,
+    fold: _Integers | None,
+    root_weight: _Floats | None,
+    out: _Floats,
+) -> _Floats: ...
+def merge_products(one: _Floats, other: _Floats, v: _Floats, factor: float) -> None: ...
 
 class ProjectedQuadratic(Quadratic):
     @property
@@ -710,6 +720,8 @@ class Segmented:
     @property
     def jumps(self) -> _Floats: ...
     @property
+    def minima(self) -> _Floats: ...
+    @property
     def loss(self) -> float: ...
 
 def segment(
@@ -721,6 +733,7 @@ def segment(
     positive: bool,
     solver: str,
     want_signal: bool,
+    want_minima: bool,
     threads: int,
 ) -> list[Segmented]: ...
 def fit_segments(
@@ -801,6 +814,7 @@ def sample_scale_mixture(
     slab: float = 1.0,
     stop: int = -1,
     states: list[dict[str, NDArray[Any]]] = ...,
+    sweeps: int = -1,
 ) -> list[dict[str, Any]]: ...
 def draw_gaussian(
     design: Quadratic,
@@ -821,6 +835,7 @@ def visit_scales(
 def draw_horseshoe_scale(
     a: float, c: float, s2: float, unit: float, ridge: float, count: int, seed: int
 ) -> _Floats: ...
+def draw_bridge_coefficient(m: float, t: float, alpha: float, count: int, seed: int) -> _Floats: ...
 
 class NodeEnd(Enum):
     OPEN = 0

@@ -64,17 +64,25 @@ def make_design(
     fit_intercept: bool,
     threads: int,
     cache_bytes: float = CACHE_BYTES,
+    largest: int = 0,
 ) -> _core.Quadratic:
     """Prepare checked data, dense or CSC, float64 or float32, without copying it where it can be.
 
     Statistics of rows are as good as rows; then there is no y. All that is fitted on the design
-    shares one cache of Gram columns, of ``cache_bytes``.
+    shares one cache of Gram columns, of ``cache_bytes``. A search up to a ``largest`` size may find
+    all products of columns ready; 0 means that nobody knows how many will be asked for.
     """
     if isinstance(X, SufficientStatistics):
         return X._design(fit_intercept, cache_bytes)
     assert y is not None
     columns = make_columns(X)
-    return make_design_on(columns, y, sample_weight, fit_intercept, threads, cache_bytes)
+    products = None
+    if largest > 0:
+        from ellzero.sources._ready import pays, ready_products  # which need this file
+
+        if pays(X, sample_weight, largest):
+            (products,) = ready_products(X, y, fit_intercept, threads)
+    return make_design_on(columns, y, sample_weight, fit_intercept, threads, cache_bytes, products)
 
 
 def make_design_on(
@@ -84,9 +92,27 @@ def make_design_on(
     fit_intercept: bool,
     threads: int,
     cache_bytes: float = CACHE_BYTES,
+    products: NDArray[np.float64] | None = None,
 ) -> _core.Quadratic:
-    """Prepare columns, with the response and weights of their rows."""
-    return _core.row_quadratic(columns, y, sample_weight, fit_intercept, cache_bytes, threads)
+    """Prepare columns, with the response and weights of their rows.
+
+    Products of deviations of all columns, if they are at hand, save passes over X.
+    """
+    how = (columns, y, sample_weight, fit_intercept, cache_bytes, threads)
+    if products is not None:
+        design = _core.row_quadratic(*how, products)
+        if _agree(products, design.inverse_scale):
+            return design
+    return _core.row_quadratic(*how)
+
+
+def _agree(products: NDArray[np.float64], inverse_scale: NDArray[np.float64]) -> bool:
+    """Whether products are those of columns of some norms: far out of range they may not be."""
+    if not np.isfinite(products).all():
+        return False
+    with np.errstate(all="ignore"):
+        unit = np.diag(products) * inverse_scale * inverse_scale
+    return bool((np.abs(unit - 1)[inverse_scale > 0] <= 1e-12).all())
 
 
 def _whole_strides(X: NDArray[np.floating]) -> NDArray[np.floating]:

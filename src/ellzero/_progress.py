@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar
 
-__all__ = ["draw_printer", "heard_by", "progress_printer"]
+__all__ = ["PartProgress", "draw_printer", "heard_by", "progress_printer", "time_words"]
 
 # Who wants to hear of draws, other than standard error.
 _listener: ContextVar[Callable[[str], None] | None] = ContextVar("listener", default=None)
@@ -43,18 +43,52 @@ def draw_printer(
         return None
 
     def describe(done: int, seconds: float) -> str:
-        words = f"{done / max(total, 1):.0%} of {total} iterations after {_time(seconds)}"
+        words = f"{done / max(total, 1):.0%} of {total} iterations after {time_words(seconds)}"
         if done <= begin:
             return words
-        return f"{words}, about {_time(seconds * (total - done) / (done - begin))} left"
+        return f"{words}, about {time_words(seconds * (total - done) / (done - begin))} left"
 
     return _printer(who, describe, listener)
 
 
-def _time(seconds: float) -> str:
+def time_words(seconds: float) -> str:
+    """Write a time as people say it."""
     if seconds < 99.5:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+class PartProgress:
+    """Tells how far a pass over parts has come, and how long the rest will take.
+
+    Parameters
+    ----------
+    say : callable
+        Called with what is going on, in words.
+    what : str
+        What is being done.
+    sizes : sequence of float
+        How large the parts are.
+    done : int
+        So many were done before.
+    """
+
+    def __init__(
+        self, say: Callable[[str], None], what: str, sizes: Sequence[float], done: int = 0
+    ) -> None:
+        self._say, self._what, self._sizes = say, what, sizes
+        self._began, self._begin = time.perf_counter(), sum(sizes[:done])
+        self.done(done)
+
+    def done(self, count: int) -> None:
+        """Tell that so many parts are done."""
+        words = f"{self._what}: {count:,} of {len(self._sizes):,} parts"
+        come = sum(self._sizes[:count])
+        if come > self._begin:
+            seconds = time.perf_counter() - self._began
+            left = seconds * (sum(self._sizes) - come) / (come - self._begin)
+            words += f" after {time_words(seconds)}, about {time_words(left)} left"
+        self._say(words)
 
 
 def _printer(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from numbers import Integral
@@ -60,6 +61,8 @@ __all__ = [
     "unchanged_on_error",
     "validate_table",
 ]
+
+_SMALL = 1_000_000  # numbers in a table
 
 
 def _first_not_numeric(X: Any) -> Any:
@@ -173,11 +176,16 @@ def check_fit_input(
     constraints = estimator._parameter_constraints
     values = {name: getattr(estimator, name) for name in constraints}
     check_parameters(type(estimator).__name__, constraints, **values)
-    if sample_weight is None and _is_plain(X, 2) and _is_plain(y, 1) and len(X) == len(y):
-        # What validate_data notes down of a table without names
-        estimator.n_features_in_ = X.shape[1]
+    table, names = _plain_frame(X)
+    target = y.to_numpy() if _is_pandas(y, "Series") else y
+    plain = sample_weight is None and _is_plain(table, 2) and _is_plain(target, 1)
+    if plain and len(table) == len(target):
+        # What validate_data notes down
+        estimator.n_features_in_ = table.shape[1]
         estimator.__dict__.pop("feature_names_in_", None)
-        return X, y, None
+        if names is not None:
+            estimator.feature_names_in_ = names
+        return table, target, None
     known = take_statistics(
         type(estimator).__name__,
         X,
@@ -211,6 +219,25 @@ def check_table(
     holder = type(caller, (BaseEstimator,), {})()  # messages have the name of the class in them
     X, y, sample_weight = _check_data(holder, X, y, sample_weight)
     return X, y, sample_weight, getattr(holder, "feature_names_in_", None)
+
+
+def _is_pandas(value: Any, kind: str) -> bool:
+    """Whether something is a DataFrame or a Series of pandas, which need not be imported."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and type(value) is getattr(pandas, kind)
+
+
+def _plain_frame(X: Any) -> tuple[Any, Any]:
+    """Return the numbers and the names of a DataFrame with names that are strings; else X, None.
+
+    scikit-learn goes through its columns several times, one by one; in a large one that is little.
+    """
+    if not _is_pandas(X, "DataFrame") or X.size > _SMALL or not X.columns.is_unique:
+        return X, None
+    names = np.asarray(X.columns, dtype=object)
+    if not all(type(name) is str for name in names.tolist()):
+        return X, None
+    return X.to_numpy(), names
 
 
 def _is_plain(array: Any, n_dimensions: int) -> bool:

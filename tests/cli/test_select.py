@@ -148,6 +148,16 @@ def test_absurd_predictions_are_no_predictions(chosen, people, tmp_path):
     [
         (["--size", 2, "--interactions"], lambda c: c["model"]["size"] == 2),
         (["--lam", 1e9], lambda c: c["model"]["size"] == 0),
+        (["--lam", 1e-6, "--max-size", 2], lambda c: c["model"]["size"] == 2),
+        (["--criterion", "bic", "--max-size", 1], lambda c: c["model"]["size"] == 1),
+        (
+            ["--criterion", "cv", "--max-size", 2, "--repeats", 1],
+            lambda c: c["model"]["size"] <= 2 and "sizes up to 2" in c["model"]["certificate"],
+        ),
+        (
+            ["--lam", 1e-6, "--interactions", "--heredity", "strong", "--max-size", 3],
+            lambda c: c["model"]["size"] == 3,
+        ),
         (["--criterion", "bic", "--ridge", 2], lambda c: c["model"]["ridge"] == 2),
         (
             ["--criterion", "ebic", "--force", "height", "--keep", "id"],
@@ -244,6 +254,10 @@ BAD_USAGE = {
     "no target": (["select", "t.csv"], "--target is missing"),
     "no command": (["explode"], "No such command 'explode'"),
     "size and lam": (["select", "t.csv", "--target", "y", "--size", 1, "--lam", 1], "exclude"),
+    "size and max size": (
+        ["select", "t.csv", "--target", "y", "--size", 1, "--max-size", 2],
+        "--size and --max-size exclude each other",
+    ),
     "groups and time": (
         ["select", "t.csv", "--target", "y", "--groups", "g", "--time", "t"],
         "--groups and --time exclude each other",

@@ -42,6 +42,10 @@ def test_an_error_keeps_its_arguments():
             ["--target", "y", "--missing", "drop", "--size", "9"],
             "--size 9, but there is one feature",
         ),
+        (
+            ["--target", "y", "--missing", "drop", "--force", "x", "--max-size", "0"],
+            "--max-size 0, but --force names 1 feature",
+        ),
         (["--target", "y", "--missing", "drop", "--force", "no"], "--force names 'no', which"),
         (["--target", "y", "--drop", "no"], "has no column 'no', which --drop names"),
         (["--target", "c", "--missing", "drop"], r"numbers with a decimal comma \(--decimal ,\)"),

@@ -97,7 +97,7 @@ def logit_groups_sampler():
     return sample
 
 
-def mixture_sampler(horseshoe, by_rows):
+def mixture_sampler(horseshoe, by_rows, sweeps=0):
     prior = _core.ScaleMixturePrior()
     prior.is_horseshoe = horseshoe
     prior.bridge.learn_alpha = True
@@ -116,6 +116,7 @@ def mixture_sampler(horseshoe, by_rows):
             seed=5,
             threads=threads,
             by_rows=by_rows,
+            sweeps=sweeps,
             stop=schedule.stop,
             states=schedule.states,
         )
@@ -144,8 +145,10 @@ SAMPLERS = {
     "logit, slab learned": (logit_sampler, {"spread": (2.0, 50.0)}),
     "logit groups": (logit_groups_sampler, {}),
     "bridge": (mixture_sampler, {"horseshoe": False, "by_rows": False}),
+    "bridge with sweeps": (mixture_sampler, {"horseshoe": False, "by_rows": False, "sweeps": 2}),
     "bridge by rows": (mixture_sampler, {"horseshoe": False, "by_rows": True}),
     "horseshoe": (mixture_sampler, {"horseshoe": True, "by_rows": False}),
+    "horseshoe with sweeps": (mixture_sampler, {"horseshoe": True, "by_rows": False, "sweeps": 2}),
     "horseshoe by rows": (mixture_sampler, {"horseshoe": True, "by_rows": True}),
 }
 

@@ -86,9 +86,18 @@ def watched(kind):
     return names + {"learned": ["alpha"], "regularised": ["slab"]}.get(kind, [])
 
 
-@pytest.mark.parametrize("by_rows", [False, True])
-@pytest.mark.parametrize("kind", KINDS)
-def test_simulation_based_calibration(kind, by_rows):
+# By products of columns, with and without sweeps over coefficients (for powers up to one), and by
+# rows.
+WAYS = [
+    pytest.param(kind, {"by_rows": by_rows, "sweeps": sweeps}, id=f"{kind}, {name}")
+    for kind in KINDS
+    for name, by_rows, sweeps in [("columns", False, 0), ("sweeps", False, 2), ("rows", True, 0)]
+    if kind != "power" or sweeps == 0
+]
+
+
+@pytest.mark.parametrize(("kind", "way"), WAYS)
+def test_simulation_based_calibration(kind, way):
     # Among draws of the posterior given data from the prior, the truth has every rank as often.
     rng = np.random.default_rng(5)
     Z, prior = fixed_design(), make_prior(kind)
@@ -98,7 +107,7 @@ def test_simulation_based_calibration(kind, by_rows):
         state = draw_prior(kind, rng)
         y = draw_response(Z, state, rng)
         (chain,) = _core.sample_scale_mixture(
-            design_of(Z, y), prior, 1, 150, thinned * every, simulation, 1, by_rows=by_rows
+            design_of(Z, y), prior, 1, 150, thinned * every, simulation, 1, **way
         )
         found, true = quantities(chain), quantities(state)
         for name, values in ranks.items():
@@ -108,9 +117,8 @@ def test_simulation_based_calibration(kind, by_rows):
         assert stats.chisquare(counts).pvalue > 1e-4, (name, counts)
 
 
-@pytest.mark.parametrize("by_rows", [False, True])
-@pytest.mark.parametrize("kind", KINDS)
-def test_geweke_joint(kind, by_rows):
+@pytest.mark.parametrize(("kind", "way"), WAYS)
+def test_geweke_joint(kind, way):
     # Parameters given data and data given parameters, in turn: the parameters follow the prior.
     # They start from it again every ten rounds, which leaves batches that are independent.
     rng = np.random.default_rng(3)
@@ -133,7 +141,7 @@ def test_geweke_joint(kind, by_rows):
             float(state["s2"]),
             float(state["alpha"]),
             float(state["tau"]),
-            by_rows,
+            **way,
             slab=float(state["slab"]),
         )
         state = {name: chain[name][0] for name in ("beta", "s2", "tau", "alpha", "slab")}

@@ -152,6 +152,47 @@ def test_every_support_of_every_fold_is_that_of_the_frontier_without_swaps(name)
         np.testing.assert_allclose(models.energies, literal.energies, rtol=1e-8)
 
 
+@pytest.mark.parametrize("apart", [1e-2, 1e-3, 3e-4])
+@pytest.mark.parametrize("noise", [1.0, 1e-2])
+def test_errors_beside_near_dependence_are_those_of_refits(apart, noise, rng):
+    """With and without passes over X: variances are inflated by up to 10^7."""
+    X = rng.normal(size=(120, 8))
+    X = np.column_stack([X, X + apart * rng.normal(size=X.shape)]) + 10
+    y = X[:, 0] - X[:, 8] / 2 + (X[:, 3] - X[:, 11]) / apart + noise * rng.normal(size=120)
+    splits = list(KFold(4).split(X))
+    for (train, test), models in zip(splits, search(X, y, splits, "frontier", 16), strict=True):
+        assert len(models.energies) > 10  # columns too near to others are left out
+        means = X[train].mean(axis=0), y[train].mean()
+        for support, error in zip(
+            np.split(models.support, models.begins[1:-1]), models.errors, strict=True
+        ):
+            Z = X[train][:, support] - means[0][support]
+            beta = np.linalg.lstsq(Z, y[train] - means[1], rcond=None)[0]
+            left = y[test] - means[1] - (X[test][:, support] - means[0][support]) @ beta
+            assert error == pytest.approx(np.mean(left**2), rel=1e-6)
+
+
+@pytest.mark.parametrize("large", [1.0, 1e150])
+def test_rows_that_weigh_nothing_are_left_out(large, rng):
+    """Many folds are weights of rows on the columns of all; few rows, or huge numbers, are not."""
+    X, y = rng.normal(size=(40, 5)), rng.normal(size=40)
+    X[3, 2] *= large
+    rows = np.arange(40)
+    weights = rng.integers(0, 3, 40).astype(float)
+    for weight in (None, weights):
+        splits = [(np.delete(rows, i), rows[i : i + 1]) for i in rows]
+        splits += [(rows[:10], rows[10:]), (np.r_[rows[:30], rows[:5]], rows[30:])]
+        folds = make_folds(Data(X, y, weight, True, 1), splits)
+        assert folds.parts is None
+        for (train, _), fold in zip(splits, folds.folds, strict=True):
+            w = None if weight is None else weight[train]
+            alone = Data(X[train], y[train], w, True, 1).design()
+            assert fold.design.weight == alone.weight
+            np.testing.assert_allclose(fold.design.mean, alone.mean, rtol=1e-12, atol=1e-14)
+            np.testing.assert_allclose(fold.design.zy, alone.zy, rtol=1e-11, atol=1e-13)
+            np.testing.assert_allclose(fold.design.yy, alone.yy, rtol=1e-12)
+
+
 @pytest.mark.parametrize("solver", ["frontier", "sbr"])
 @pytest.mark.parametrize("shape", [{}, WIDE], ids=["small", "wide"])
 def test_a_fold_finds_the_same_alone(solver, shape):

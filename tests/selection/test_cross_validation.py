@@ -37,7 +37,8 @@ def curve_of(table, y, weights, splits, missing="mean", interactions=True, ridge
     features = plan.features
     means = features.learn(table, None, weights)
     forced = np.array(forced, dtype=np.int64)
-    matrix = FeatureMatrix(features.build(table, None, means), means, plan, forced, [])
+    X = features.build(table, None, means)
+    matrix = FeatureMatrix(X=X, means=means, plan=plan, forced=forced, notes=[])
     data = PreparedTable(table, y, weights, None, None, plan, [], None, len(y))
     _, (folds,) = make_fold_data(matrix, data, [splits])
     assert isinstance(folds, LearnedFolds) == features.learns

@@ -43,13 +43,13 @@ class Name(str):
 @pytest.fixture
 def names(monkeypatch):
     """Have all names that are read from files count, and start at nought."""
-    inner = _read._open
+    inner = _read.open_table
 
     def opened(*arguments):
         found, attempts = inner(*arguments)
         return [Name(name) for name in found], attempts
 
-    monkeypatch.setattr(_read, "_open", opened)
+    monkeypatch.setattr(_read, "open_table", opened)
     Name.compared = 0
     return [f"column {j}" for j in range(COLUMNS)]
 

@@ -65,6 +65,29 @@ def test_moments_of_a_block_are_those_of_rational_numbers(by_rows, weighted):
     assert (found.products == found.products.T).all()
 
 
+@pytest.mark.parametrize("p", [1, 3, 4, 11, 12, 13, 40, 130, 300])
+@pytest.mark.parametrize("kind", ["float64", "float32", "integers", "columns", "strided"])
+def test_moments_of_any_width_are_those_of_folds_one_by_one(p, kind):
+    rng = np.random.default_rng(p)
+    n = 700 if p < 100 else 300
+    table = np.round(8 * rng.normal(size=(n, p)) + 5)
+    table = table.astype({"float32": np.float32, "integers": np.int16}.get(kind, np.float64))
+    table = np.repeat(table, 2, axis=1)[:, ::2] if kind == "strided" else table
+    y = rng.normal(size=n)
+    block = Block(3, 10, table, [y], None)
+    if kind == "columns":
+        block = Block(3, 10, None, [*np.asfortranarray(table).T, y], None)
+    fold = assign_folds(3, 10, n, folds=4, seed=1)
+    values = np.column_stack([table, y]).astype(float)
+    for f, found in enumerate(block_moments(block, values[0], folds=4, seed=1)):
+        own = values[fold == f]
+        centred = own - own.mean(axis=0)
+        assert found.rows == len(own)
+        np.testing.assert_allclose(found.mean + values[0], own.mean(axis=0), rtol=1e-12)
+        np.testing.assert_allclose(found.products, centred.T @ centred, rtol=1e-11, atol=1e-8)
+        assert (found.products == found.products.T).all()
+
+
 @settings(max_examples=50, deadline=None)
 @given(
     seed=st.integers(0, 10**6),

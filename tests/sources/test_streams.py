@@ -122,6 +122,66 @@ def test_no_large_block_of_dask_is_ever_made():
     assert max(longest) <= X.size / 10
 
 
+def test_the_client_holds_no_large_block():
+    """On a cluster of another process, nothing larger than a tenth of X comes to the client."""
+    distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+    da = pytest.importorskip("dask.array", reason="dask is not installed")
+    pytest.importorskip("dask.dataframe", reason="dask's data frames are not installed")
+    import tracemalloc
+
+    rows, parts = 50_000, 24
+    X = da.random.default_rng(0).normal(size=(rows * parts, 10), chunks=(rows, 10))
+    y = X[:, 2] - X[:, 6] + da.random.default_rng(1).normal(size=rows * parts, chunks=rows)
+    frame = X.to_dask_dataframe(columns=[f"v{j}" for j in range(10)])
+    with (
+        distributed.LocalCluster(
+            n_workers=1,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            memory_limit=0,
+            silence_logs=50,
+        ) as local,
+        distributed.Client(local),
+    ):
+        for table, response in ((X, y), (frame, y.to_dask_dataframe(columns="y"))):
+            L0Regressor().fit(table.partitions[:1], response.partitions[:1])  # imports
+            tracemalloc.start()
+            try:
+                model = L0Regressor().fit(table, response)
+                _, peak = tracemalloc.get_traced_memory()
+            finally:
+                tracemalloc.stop()
+            assert set(model.support_) >= {2, 6}
+            assert peak < 8 * 10 * rows * parts / 10
+
+
+def test_tasks_of_several_partitions_change_no_bit(monkeypatch):
+    """Where products are larger than rows, a task sums several partitions."""
+    da = pytest.importorskip("dask.array", reason="dask is not installed")
+    from ellzero.sources import _dask
+
+    X, y = make_table()
+    lazy, response = da.from_array(X, chunks=(25, 10)), da.from_array(y, chunks=25)
+    found = []
+    for threads in (1, 1000):
+        monkeypatch.setattr(_dask, "_threads", lambda threads=threads: threads)
+        found.append(SufficientStatistics.from_dask(lazy, response, folds=3))
+    parts = [(X[a : a + 25], y[a : a + 25]) for a in range(0, 1200, 25)]
+    expected = SufficientStatistics.from_arrays(parts, folds=3)
+    assert all(same_bits(one, expected) for one in found)
+
+
+def test_dask_finds_the_first_row_after_empty_partitions():
+    da = pytest.importorskip("dask.array", reason="dask is not installed")
+    X, y = make_table(n=300)
+    kept = da.from_array(X, chunks=(100, 10))[da.from_array(np.arange(300) >= 200, chunks=100)]
+    response = da.from_array(y, chunks=100)[da.from_array(np.arange(300) >= 200, chunks=100)]
+    found = SufficientStatistics.from_dask(kept, response)
+    assert found.n == 100
+    np.testing.assert_allclose(found.means()[:-1], X[200:].mean(axis=0), rtol=1e-13)
+
+
 def test_dask_frames_are_as_in_memory():
     pytest.importorskip("dask.dataframe", reason="dask's data frames are not installed")
     import dask.dataframe as dd

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["FileCommand", "is_standard", "output_path", "write_output"]
+__all__ = ["FileCommand", "is_standard", "output_path", "same_file", "write_output"]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -97,6 +97,10 @@ class FileCommand(click.Command):
             value = ctx.params.get(param.name or "")
             if isinstance(value, Path) and isinstance(param, click.Argument):
                 inputs[param.human_readable_name] = value
+            elif isinstance(value, tuple) and isinstance(param, click.Argument):
+                for number, path in enumerate(value, 1):
+                    which = f" {number}" if len(value) > 1 else ""
+                    inputs[f"{param.human_readable_name}{which}"] = path
             elif isinstance(value, Path) and isinstance(param.type, _OutputPath):
                 outputs[param.opts[0]] = value
         _check_distinct(inputs, outputs)
@@ -113,12 +117,12 @@ def _check_distinct(inputs: dict[str, Path], outputs: dict[str, Path]) -> None:
     printed = list(_standard_output_file())
     for option, path in [*outputs.items(), *printed]:
         for argument, source in inputs.items():
-            if _same_file(path, source):
+            if same_file(path, source):
                 raise click.UsageError(
                     f"{option} is {argument}, {source}: it would be written over."
                 )
     for (one, path), (other, second) in combinations([*outputs.items(), *printed], 2):
-        if _same_file(path, second):
+        if same_file(path, second):
             raise click.UsageError(f"{one} and {other} are one file, {path}: name two.")
 
 
@@ -130,7 +134,7 @@ def _standard_output_file() -> Iterator[tuple[str, Path]]:
             yield "Standard output", Path(f"/dev/fd/{sys.stdout.fileno()}")
 
 
-def _same_file(one: Path, other: Path) -> bool:
+def same_file(one: Path, other: Path) -> bool:
     """Whether two paths lead to one file, be it there or not; devices and pipes are no files."""
     if is_standard(one) or is_standard(other):
         return False

@@ -10,7 +10,7 @@ import click
 from ellzero.cli._console import Console
 from ellzero.cli._options import read_options
 
-__all__ = ["load"]
+__all__ = ["check_columns", "load", "make_settings"]
 
 
 def load(console: Console, values: dict[str, Any]) -> tuple[Any, Any]:
@@ -19,16 +19,9 @@ def load(console: Console, values: dict[str, Any]) -> tuple[Any, Any]:
     example: str | None = values.pop("example")
     if (path is None) == (example is None):
         raise click.UsageError("Give a TABLE, or --example diabetes.")
-    if values["frequency"] and not values["weights"]:
-        raise click.UsageError("--frequency says what --weights are: name their column.")
-    if path is not None and not values["target"]:
-        raise click.UsageError("--target is missing: the column to predict.")
-    drop = values.pop("drop")
-    if values["target"] in drop:
-        raise click.UsageError("--drop names the target.")
+    drop, texts = check_columns(values, example is not None)
     reading = read_options(values)
 
-    from ellzero.selection import Settings
     from ellzero.tables import EXAMPLES, DataError, example_table, read_table
 
     if example is not None:
@@ -41,7 +34,6 @@ def load(console: Console, values: dict[str, Any]) -> tuple[Any, Any]:
             del table.columns[name]
     else:
         assert path is not None
-        texts = {*values["categorical"], *([values["groups"]] if values.get("groups") else [])}
         with console.progress(f"Reading {path}") as say:
             table = read_table(
                 path,
@@ -50,5 +42,24 @@ def load(console: Console, values: dict[str, Any]) -> tuple[Any, Any]:
                 text=texts,
                 progress=lambda rows: say(f"Reading {path}: {rows:,} rows"),
             )
+    return table, make_settings(values)
+
+
+def check_columns(values: dict[str, Any], has_target: bool = False) -> tuple[list[str], set[str]]:
+    """Return the columns to drop, and those to read as texts."""
+    if values["frequency"] and not values["weights"]:
+        raise click.UsageError("--frequency says what --weights are: name their column.")
+    if not has_target and not values["target"]:
+        raise click.UsageError("--target is missing: the column to predict.")
+    drop = list(values.pop("drop"))
+    if values["target"] in drop:
+        raise click.UsageError("--drop names the target.")
+    return drop, {*values["categorical"], *([values["groups"]] if values.get("groups") else [])}
+
+
+def make_settings(values: dict[str, Any]) -> Any:
+    """Return what is asked."""
+    from ellzero.selection import Settings
+
     tuples = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
-    return table, Settings(**{**values, **tuples})
+    return Settings(**{**values, **tuples})

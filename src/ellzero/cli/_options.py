@@ -9,7 +9,13 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["modelling_options", "read_options", "reading_options", "table_options"]
+__all__ = [
+    "modelling_options",
+    "read_options",
+    "reading_options",
+    "table_argument",
+    "table_options",
+]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -72,13 +78,17 @@ def reading_options(command: _Command) -> _Command:
     )
 
 
+def table_argument(command: _Command) -> _Command:
+    """Name one table."""
+    return click.argument("table", required=False, type=click.Path(path_type=Path))(command)
+
+
 def table_options(command: _Command) -> _Command:
     """Options that say what the columns of a table are for."""
     column: dict[str, Any] = {"metavar": "COLUMN"}
     many: dict[str, Any] = {"metavar": "COLUMN", "multiple": True}
     return _apply(
         [
-            click.argument("table", required=False, type=click.Path(path_type=Path)),
             click.option("--target", **column, help="The column to predict."),
             click.option(
                 "--example",
@@ -184,6 +194,12 @@ def modelling_options(command: _Command) -> _Command:
                 help="Choose the best model of this many variables instead.",
             ),
             click.option("--lam", type=float, help="Use this price of a variable instead."),
+            click.option(
+                "--max-size",
+                type=click.IntRange(0),
+                help="Look at models of up to so many variables.  [default: until the "
+                "cross-validated error has long been rising]",
+            ),
             click.option(
                 "--ridge",
                 type=float,

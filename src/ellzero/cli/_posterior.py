@@ -12,7 +12,7 @@ import click
 from ellzero.cli._console import Console, clean
 from ellzero.cli._files import FileCommand, is_standard, output_path, write_output
 from ellzero.cli._load import load
-from ellzero.cli._options import reading_options, table_options
+from ellzero.cli._options import reading_options, table_argument, table_options
 from ellzero.cli._select import show_columns, show_posterior, write_json
 from ellzero.cli._wording import in_options
 
@@ -22,6 +22,7 @@ _ASKED = ("expected_size", "scale_prior", "slab", "noise", "solver")
 
 
 @click.command("posterior", cls=FileCommand)
+@table_argument
 @table_options
 @click.option(
     "--family",

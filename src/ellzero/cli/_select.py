@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import shlex
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from ellzero.cli._console import Console, clean
 from ellzero.cli._files import FileCommand, is_standard, output_path, write_output
 from ellzero.cli._load import load
 from ellzero.cli._options import modelling_options, reading_options, table_options
+from ellzero.cli._parts import choose_from_parts, parts_options, settle_parts
 from ellzero.cli._wording import in_options
 
 __all__ = ["command"]
@@ -34,6 +37,7 @@ class _Seconds(click.types.FloatParamType):
 
 
 @click.command("select", cls=FileCommand)
+@parts_options
 @table_options
 @modelling_options
 @click.option("--posterior", is_flag=True, help="Compute inclusion probabilities too.")
@@ -63,7 +67,9 @@ class _Seconds(click.types.FloatParamType):
 def command(ctx: click.Context, /, **values: Any) -> None:
     """Choose the variables of TABLE that predict its column --target.
 
-    TABLE is a CSV file (also compressed), Parquet, Arrow or Stata's .dta.
+    TABLE is a CSV file (also compressed), Parquet, Arrow or Stata's .dta. Several of these, a
+    pattern such as 'part-*.parquet' or a folder are read one after the other, and need not fit into
+    memory.
     """
     outputs = [values.pop(key) for key in ("json", "report", "save", "certificate")]
     json_path, report_path, save_path, certificate_path = outputs
@@ -72,25 +78,21 @@ def command(ctx: click.Context, /, **values: Any) -> None:
     if certificate_path is not None and values["prove"] is None:
         raise click.UsageError("--certificate needs --prove.")
     typed, drop = shlex.join(["ellzero", *sys.argv[1:]]), list(values["drop"])
-    table, settings = load(console, values)
+    how = settle_parts(values, outputs)
+    choose = _choose_from_table if how is None else partial(choose_from_parts, how)
+    if how is not None and certificate_path is not None:
+        raise click.UsageError("--certificate is checked against one table, not against parts.")
 
-    from ellzero.selection import prepare
-
-    data = prepare(table, settings)
-    del table
-    show_columns(console, data)
-
-    from ellzero.selection import select, summarise
+    from ellzero.selection import summarise
     from ellzero.selection._model_file import model_text
 
-    with console.progress("Choosing variables") as say:
-        try:
-            selection = select(data, settings, say)
-        except KeyboardInterrupt as stop:
-            for known in stop.args:  # of a proof that has not come to its end
-                console.say(known)
-            raise
-        say("Writing it up")
+    try:
+        selection = choose(console, values, show_columns)
+    except KeyboardInterrupt as stop:
+        for known in stop.args:  # of a proof that has not come to its end
+            console.say(known)
+        raise
+    with console.progress("Writing it up"):
         content = summarise(selection, typed, in_options)
     show_selection(console, content)
     if report_path is not None:
@@ -110,6 +112,21 @@ def command(ctx: click.Context, /, **values: Any) -> None:
         write_json(content, json_path)
 
 
+def _choose_from_table(
+    console: Console, values: dict[str, Any], show: Callable[[Console, Any], None]
+) -> Any:
+    """Read a table and choose a model."""
+    table, settings = load(console, values)
+
+    from ellzero.selection import prepare, select
+
+    data = prepare(table, settings)
+    del table
+    show(console, data)
+    with console.progress("Choosing variables") as say:
+        return select(data, settings, say)
+
+
 def _check_usage(ctx: click.Context, values: dict[str, Any]) -> None:
     def given(name: str) -> bool:
         source = ctx.get_parameter_source(name)
@@ -118,6 +135,8 @@ def _check_usage(ctx: click.Context, values: dict[str, Any]) -> None:
     chosen = [f"--{name}" for name in ("criterion", "size", "lam") if given(name)]
     if len(chosen) > 1:
         raise click.UsageError(f"{' and '.join(chosen)} exclude each other.")
+    if values["size"] is not None and values["max_size"] is not None:
+        raise click.UsageError("--size and --max-size exclude each other.")
     if values["lam"] is not None and not 0 < values["lam"] < math.inf:
         raise click.BadParameter("--lam must be a positive number.")
     if values["ridge"] is not None and not 0 <= values["ridge"] < math.inf:

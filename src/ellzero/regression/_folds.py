@@ -20,8 +20,9 @@ from ellzero._engine import (
     thread_count,
 )
 from ellzero.regression._group_search import GroupSearch
-from ellzero.regression._problem import Problem
+from ellzero.regression._problem import DEFAULT_MAX_SIZE, Problem
 from ellzero.regression._units import Units
+from ellzero.sources._ready import pays, ready_products
 
 __all__ = [
     "Data",
@@ -41,6 +42,7 @@ _Floats = NDArray[np.float64]
 _Splits = list[tuple[_Integers, _Integers]]
 # More parts than this and adding them up costs more than passes over X of the folds' own.
 _MOST_PARTS = 32
+_LARGE = 1e100
 # Designs of folds that share nothing are kept in memory together up to this size.
 _DESIGN_BYTES = 1e9
 # So many columns of products are made for each part and each fold, roughly.
@@ -76,10 +78,29 @@ class Data(NamedTuple):
         columns = self.columns() if columns is None else columns
         return make_design_on(columns, self.y, self.sample_weight, self.fit_intercept, self.threads)
 
-    def design_of(self, which: _Integers, columns: _core.Columns) -> _core.Quadratic:
-        """Return the design of some of the rows, on their columns."""
+    def design_of(
+        self, which: _Integers, columns: _core.Columns, products: _Floats | None = None
+    ) -> _core.Quadratic:
+        """Return the design of some of the rows, on their columns; products of these save work."""
         y, weight = self._targets(which)
-        return make_design_on(columns, y, weight, self.fit_intercept, self.threads)
+        return make_design_on(
+            columns, y, weight, self.fit_intercept, self.threads, CACHE_BYTES, products
+        )
+
+    def ready_products(self, part_of: _Integers, parts: int) -> Sequence[_Floats | None]:
+        """Return the products of all columns of every part, where that pays; else None of each."""
+        if not pays(self.X, self.sample_weight, DEFAULT_MAX_SIZE, parts):
+            return [None] * parts
+        return ready_products(self.X, self.y, self.fit_intercept, self.threads, part_of, parts)
+
+    def most_rows(self, which: _Integers, columns: _core.Columns) -> _core.Quadratic:
+        """Return the design of most of the rows, none of them twice, on the columns of all.
+
+        The others weigh nothing, so that no row has to be copied.
+        """
+        weight = np.zeros(len(self.y))
+        weight[which] = 1.0 if self.sample_weight is None else self.sample_weight[which]
+        return make_design_on(columns, self.y, weight, self.fit_intercept, self.threads)
 
     def held_out(
         self,
@@ -439,13 +460,15 @@ def make_folds(data: Data, splits: _Splits, whole: _core.Quadratic | None = None
     if parts is None:
         columns = data.columns()
         whole = data.design(columns) if whole is None else whole
-        folds = [
-            Fold(
-                data.rows(train).design(),
-                data.held_out(test, [columns], np.zeros(len(test), dtype=np.int64), test),
-            )
-            for train, test in splits
-        ]
+        values = data.X if isinstance(data.X, np.ndarray) else data.X.data
+        # Beyond that a weight of zero may not be enough to leave a row out.
+        large = any(np.abs(each).max(initial=0) > _LARGE for each in (values, data.y))
+        folds = []
+        for train, test in splits:
+            few = 2 * len(train) < len(data.y) or np.unique(train).size < len(train)
+            design = data.rows(train).design() if few or large else data.most_rows(train, columns)
+            where = np.zeros(len(test), dtype=np.int64)
+            folds.append(Fold(design, data.held_out(test, [columns], where, test)))
     else:
         whole = parts.pool(np.arange(len(parts.columns))) if whole is None else whole
         folds = [
@@ -477,7 +500,8 @@ def _make_parts(data: Data, splits: _Splits) -> _Parts | None:
     # Where the numbers of a part alone are too small to be squared, whole folds may be fine.
     with contextlib.suppress(ValueError):
         columns = [data.columns_of(which) for which in rows]
-        designs = [data.design_of(*part) for part in zip(rows, columns, strict=True)]
+        products = data.ready_products(part_of, len(rows))
+        designs = [data.design_of(*part) for part in zip(rows, columns, products, strict=True)]
         core = _core.make_parts(designs, CACHE_BYTES)
         trained_on = np.ascontiguousarray(member[:, first].T)
         return _Parts(data, columns, core, trained_on, part_of, place)

@@ -295,7 +295,11 @@ class L0Regressor(FittedSelection):
         if self.size is not None:
             check_size(self.lam, int(self.size), self.solver, self.max_size, forced.size, n_columns)
         fixed = np.concatenate([forced, start])
-        largest_size(self.max_size, fixed, n_columns)  # or an error, before any work
+        largest = largest_size(self.max_size, fixed, n_columns)  # or an error, before any work
+        if self.size is not None:
+            largest = int(self.size)
+        elif self.solver == "sbr" or not isinstance(self.lam, str):
+            largest = 0  # how far a price goes is not known before
 
         problem = make_problem(
             X,
@@ -306,6 +310,7 @@ class L0Regressor(FittedSelection):
             forced=forced,
             names=names,
             progress=progress_printer("L0Regressor", self.verbose),
+            largest=largest,
         )
         effort = None
         if self.solver == "exact":

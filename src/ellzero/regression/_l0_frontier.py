@@ -253,7 +253,7 @@ def l0_frontier(
                 intercept=fit_intercept,
             )
     else:
-        design = make_design(X, y, sample_weight, fit_intercept, threads)
+        design = make_design(X, y, sample_weight, fit_intercept, threads, largest=largest)
         weight = design.weight
 
         def problem_at(value: float) -> Problem:

@@ -100,13 +100,15 @@ def make_problem(
     forced: NDArray[np.int64],
     names: Any,
     progress: Callable[[int], None] | None,
+    largest: int = 0,
 ) -> Problem:
     """Put an engine on checked data and insert the forced columns.
 
-    A warning about these is made out to the caller's caller.
+    A warning about these is made out to the caller's caller. The search will be up to a
+    ``largest`` size; 0 if nobody knows.
     """
     threads = thread_count()
-    design = make_design(X, y, sample_weight, fit_intercept, threads)
+    design = make_design(X, y, sample_weight, fit_intercept, threads, largest=largest)
     tau = to_float("ridge", ridge)
     problem = make_problem_on(design, tau, forced, names, progress, threads, 4)
     return problem._replace(intercept=fit_intercept)

@@ -81,7 +81,8 @@ def make_report(selection: Selection, content: dict[str, Any]) -> str:
         quantile_chart=both_widths(lambda w: chart_quantiles(residuals, w)),
         stand_ins_of=_by_variable(content["stand_ins"]),
         alone=_alone(model["variables"], content["stand_ins"]),
-        total_rows=len(residuals),
+        total_rows=content["data"]["rows_fitted"],
+        drawn_first=len(residuals) < content["data"]["rows_fitted"],
     )
 
 

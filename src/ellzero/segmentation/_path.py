@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ellzero._sklearn import StrOptions, check_parameters
 from ellzero.segmentation._calibrated import Price
 from ellzero.segmentation._choose import How, check_correlation, choose_penalties
 from ellzero.segmentation._noise import CORRELATION, NOISE
+from ellzero.segmentation._ranges import Cut, Everywhere, Narrowing, fill_in, is_tame
 from ellzero.segmentation._segmentation import Segmentation, make_segmentation
 from ellzero.segmentation._series import (
     DECAY,
@@ -31,18 +30,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["SegmentationPath", "segment_path"]
-
-# Solvers are exact to this share of the penalty: objectives that differ by less are equal.
-_TIE = 1e-9
-
-
-class _Cut(NamedTuple):
-    changepoints: NDArray[np.int64]
-    loss: float
-
-    @property
-    def size(self) -> int:
-        return len(self.changepoints)
 
 
 class SegmentationPath:
@@ -70,7 +57,7 @@ class SegmentationPath:
         decay: float,
         noise: str | float,
         phi: float,
-        cuts: list[_Cut],
+        cuts: list[Cut],
         lambdas: list[float],
         lam_min: float,
         lam_max: float,
@@ -213,7 +200,8 @@ def segment_path(
     the problem is solved once more, and either nothing lies below, and the breakpoint is exact, or
     what is found splits the range in two (CROPS: Haynes, Eckley and Fearnhead 2017). No grid is
     used, and nothing is missed but what would change the objective by less than a part in 10^9 of
-    ``lam``.
+    ``lam``. For free jumps without decay in white noise, each is solved on the samples where an
+    optimum between its neighbours could jump, which are soon few.
 
     Parameters
     ----------
@@ -270,7 +258,7 @@ def segment_path(
     price, _ = choose_penalties([series], ["auto" if lam_min is None else lam_min], rates, how)[0]
     low, phi = (price.lam / 2 if lam_min is None else price.lam), price.phi
 
-    def solve(lams: list[float]) -> list[_Cut]:
+    def solve(lams: list[float]) -> list[Cut]:
         found = solve_all(
             [series] * len(lams),
             lams,
@@ -281,42 +269,20 @@ def segment_path(
             phis=[phi] * len(lams),
             want_signal=False,
         )
-        return [_Cut(changepoints, loss) for changepoints, _, _, loss in found]
+        return [Cut(changepoints, loss) for changepoints, _, _, loss in found]
 
     none = np.zeros(0, dtype=np.int64)
-    whole = _Cut(none, fit_segments(series, decay, none, phi=phi)[3])
+    whole = Cut(none, fit_segments(series, decay, none, phi=phi)[3])
     if lam_max is None:
         # One segment is optimal at a penalty as large as all that jumps could gain.
-        first, top, high = whole, math.inf, max(whole.loss, low)
+        top, high = math.inf, max(whole.loss, low)
     else:
         if lam_max < low:
             raise ValueError(f"lam_max={lam_max:g} must not be below lam_min={low:g}.")
-        first, top, high = solve([float(lam_max)])[0], float(lam_max), float(lam_max)
-    last = solve([low])[0]
-    cuts, lambdas = _crops(first, last, high, low, solve)
+        top = high = float(lam_max)
+    if decay == 1 and phi == 0 and not positive and solver == "functional" and is_tame(series):
+        cuts, lambdas = fill_in(Narrowing.between(series, high, low, threads), high, low)
+    else:
+        first = whole if lam_max is None else solve([high])[0]
+        cuts, lambdas = fill_in(Everywhere(solve, first, solve([low])[0]), high, low)
     return SegmentationPath(series, float(decay), noise, phi, cuts, lambdas, low, top)
-
-
-def _crops(
-    first: _Cut, last: _Cut, high: float, low: float, solve: Any
-) -> tuple[list[_Cut], list[float]]:
-    """Fill in between two optima, all open ranges of a round at once."""
-    if last.size <= first.size:
-        return [first], []
-    cuts = [first, last]
-    settled: dict[tuple[int, int], float] = {}
-    while True:
-        open_pairs = [(a, b) for a, b in pairwise(cuts) if (a.size, b.size) not in settled]
-        if not open_pairs:
-            break
-        meet = [min(max((a.loss - b.loss) / (b.size - a.size), low), high) for a, b in open_pairs]
-        between = {}
-        for (a, b), lam, found in zip(open_pairs, meet, solve(meet), strict=True):
-            bar = min(a.loss + lam * a.size, b.loss + lam * b.size)
-            new = a.size < found.size < b.size
-            if new and found.loss + lam * found.size < bar - _TIE * lam:
-                between[a.size] = found
-            else:
-                settled[a.size, b.size] = lam
-        cuts = [part for a in cuts for part in (a, between.get(a.size)) if part is not None]
-    return cuts, [settled[a.size, b.size] for a, b in pairwise(cuts)]

@@ -223,6 +223,7 @@ def solve_all(
         positive=positive,
         solver=solver,
         want_signal=want_signal,
+        want_minima=False,
         threads=threads,
     )
     return [_plain(fit) for fit in found]

@@ -23,7 +23,7 @@ from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._losses import Loss, default_ridge
 from ellzero.regression._problem import make_problem_on
 from ellzero.selection._column_search import ColumnSearch
-from ellzero.selection._feature_matrix import FeatureMatrix
+from ellzero.selection._feature_matrix import FeatureMatrix, FeatureSet
 from ellzero.selection._likelihoods import make_likelihood_folds, sound_splits
 from ellzero.selection._prepare import PreparedTable
 from ellzero.selection._rules import FoldsInTurn, Rule, Score, score_rule
@@ -34,7 +34,14 @@ from ellzero.selection._unit_folds import UnitCrossValidation
 from ellzero.selection._unit_search import UnitSearch
 from ellzero.tables import DataError
 
-__all__ = ["Choice", "choose", "make_fold_data"]
+__all__ = [
+    "Choice",
+    "check_choice",
+    "choose",
+    "choose_by",
+    "make_fold_data",
+    "make_squares_task",
+]
 
 _Rows = NDArray[np.int64]
 _Repeats = list[list[tuple[_Rows, _Rows]]]
@@ -92,13 +99,7 @@ def choose(
     matrix: FeatureMatrix, data: PreparedTable, settings: Settings, say: Callable[[str], None]
 ) -> Choice:
     """Choose a model in the way that the settings ask for, and judge that way of choosing."""
-    _check_size(settings.size, matrix)
-    if settings.prove is not None and matrix.units is not None:
-        how = Argument("levels" if settings.heredity is None else "heredity")
-        words = " would make it one" if settings.heredity is None else " is beyond it"
-        raise DataError(
-            Argument("prove"), " knows a choice among single features: ", how, words, "."
-        )
+    check_choice(matrix, settings)
     n, p = matrix.X.shape
     dearer = _LIKELIHOOD if data.loss.is_likelihood else 1
     repeats = _count_repeats(settings, n, dearer * p)
@@ -113,13 +114,38 @@ def choose(
         if data.weights is None:
             raise DataError("No fold has rows of both kinds to fit on: choose by a criterion.")
         raise DataError(Argument("weights"), " leave no fold with rows both to fit and to test on.")
-    task = _make_task(matrix, data, splits, say)
+    task = _make_task(matrix, data, splits, settings.max_size, say)
+    return choose_by(task, kind, matrix, data.loss, data.weights, settings, say)
+
+
+def check_choice(matrix: FeatureSet, settings: Settings) -> None:
+    """Raise if there is no model of the size asked for, or nothing that could be proved."""
+    _check_size("size", settings.size, matrix)
+    _check_size("max_size", settings.max_size, matrix)
+    if settings.prove is not None and matrix.units is not None:
+        how = Argument("levels" if settings.heredity is None else "heredity")
+        words = " would make it one" if settings.heredity is None else " is beyond it"
+        raise DataError(
+            Argument("prove"), " knows a choice among single features: ", how, words, "."
+        )
+
+
+def choose_by(
+    task: Task,
+    kind: str,
+    matrix: FeatureSet,
+    loss: Loss,
+    weights: NDArray[np.float64] | None,
+    settings: Settings,
+    say: Callable[[str], None],
+) -> Choice:
+    """Choose among the models of some rows; ``kind`` says what their folds are."""
     folds = task.folds
     kind_of_all = _in_words(kind, len(folds))
     cross_validating = f"Cross-validating, {kind_of_all}"
     procedure = _make_procedure(
         matrix,
-        data,
+        loss,
         settings,
         task.design.weight,
         lambda size: say(f"{cross_validating}: models of {size} variables"),
@@ -132,7 +158,7 @@ def choose(
     score = score_rule(
         rule,
         judged,
-        data.weights,
+        weights,
         lambda repeat, fold: say(f"Repeating the choice in every fold: {repeat + 1}.{fold + 1}"),
     )
     marks = _marked_models(rule, found, folds, task.search_at)
@@ -156,9 +182,7 @@ def choose(
     return replace(
         choice,
         ridge=found.ridge,
-        kept=1.0
-        if data.loss.is_likelihood
-        else _share_kept(choice.model, found.ridge, task.design),
+        kept=1.0 if loss.is_likelihood else _share_kept(choice.model, found.ridge, task.design),
         score=score,
         folds=kind_of_all,
         judged_by=_in_words(kind, len(judged)),
@@ -242,19 +266,19 @@ def _in_words(kind: str, repeats: int) -> str:
     return f"{kind}, {repeats} times over" if repeats > 1 else kind
 
 
-def _check_size(size: int | None, matrix: FeatureMatrix) -> None:
+def _check_size(name: str, size: int | None, matrix: FeatureSet) -> None:
     if size is None:
         return
-    n_forced, p, what = matrix.forced.size, matrix.X.shape[1], "feature"
+    n_forced, p, what = matrix.forced.size, len(matrix.plan.features), "feature"
     if matrix.units is not None:
         n_forced, p, what = int(matrix.units.forced.sum()), matrix.units.count, "variable"
     if size < n_forced:
         raise DataError(
-            Argument("size", size), ", but ", Argument("force"), f" names {n_forced} {what}s."
+            Argument(name, size), ", but ", Argument("force"), f" names {n_forced} {what}s."
         )
-    if size > p:
+    if name == "size" and size > p:
         has = f"is one {what}" if p == 1 else f"are {p} {what}s"
-        raise DataError(Argument("size", size), f", but there {has}.")
+        raise DataError(Argument(name, size), f", but there {has}.")
 
 
 def _count_repeats(settings: Settings, n: int, p: int) -> int:
@@ -270,7 +294,7 @@ def _tell_size(say: Callable[[str], None]) -> Callable[[int], None]:
     return lambda size: say(f"Finding the best model of {size} variables")
 
 
-class _Task(NamedTuple):
+class Task(NamedTuple):
     """A table's rows under its loss."""
 
     design: _core.Quadratic
@@ -279,29 +303,50 @@ class _Task(NamedTuple):
     search_in: Callable[[Any, float], Search]  # on the training rows of a fold
 
 
-def _make_task(
-    matrix: FeatureMatrix, data: PreparedTable, repeats: _Repeats, say: Callable[[str], None]
-) -> _Task:
+def make_squares_task(
+    matrix: FeatureSet,
+    whole: _core.Quadratic,
+    folds: Sequence[FoldsInTurn],
+    max_size: int | None,
+    say: Callable[[str], None],
+) -> Task:
+    """Return what is chosen from by least squares, on all rows and in folds."""
+    units = matrix.units
+
+    def search_at(ridge: float) -> Search:
+        threads, tell = thread_count(), _tell_size(say)
+        if units is not None:
+            search = GroupSearch(whole, units, ridge, threads, swaps=True, progress=tell)
+            return UnitSearch(search, matrix.names, max_size)
+        problem = make_problem_on(whole, ridge, matrix.forced, matrix.names, tell, threads)
+        return ColumnSearch(problem, max_size)
+
+    return Task(whole, folds, search_at, _search_in(matrix, max_size))
+
+
+def _search_in(matrix: FeatureSet, max_size: int | None) -> Callable[[Any, float], Search]:
     units = matrix.units
 
     def search_in(fold: Any, ridge: float) -> Search:
         if units is not None:
-            return UnitSearch(fold.group_search(units, ridge, swaps=True))
-        return ColumnSearch(fold.problem(ridge, matrix.forced))
+            return UnitSearch(fold.group_search(units, ridge, swaps=True), max_size=max_size)
+        return ColumnSearch(fold.problem(ridge, matrix.forced), max_size)
 
-    how: dict[str, Any] = {"swaps": True, "progress": _tell_size(say)}
+    return search_in
+
+
+def _make_task(
+    matrix: FeatureMatrix,
+    data: PreparedTable,
+    repeats: _Repeats,
+    max_size: int | None,
+    say: Callable[[str], None],
+) -> Task:
+    units = matrix.units
     if not data.loss.is_likelihood:
         whole, folds = make_fold_data(matrix, data, repeats)
-
-        def least_squares_at(ridge: float) -> Search:
-            threads = thread_count()
-            if units is not None:
-                return UnitSearch(GroupSearch(whole, units, ridge, threads, **how), matrix.names)
-            return ColumnSearch(
-                make_problem_on(whole, ridge, matrix.forced, matrix.names, how["progress"], threads)
-            )
-
-        return _Task(whole, folds, least_squares_at, search_in)
+        return make_squares_task(matrix, whole, folds, max_size, say)
+    how: dict[str, Any] = {"swaps": True, "progress": _tell_size(say)}
     likelihood, its_folds = make_likelihood_folds(
         matrix, data, repeats, _learned_data(matrix, data)
     )
@@ -312,38 +357,36 @@ def _make_task(
             search = GroupSearch(
                 likelihood.design, units, ridge, threads, **how, likelihood=likelihood
             )
-            return UnitSearch(search, matrix.names)
-        return ColumnSearch(
-            likelihood.problem(
-                ridge, matrix.forced, matrix.names, how["progress"], threads, caller="select"
-            )
+            return UnitSearch(search, matrix.names, max_size)
+        problem = likelihood.problem(
+            ridge, matrix.forced, matrix.names, how["progress"], threads, caller="select"
         )
+        return ColumnSearch(problem, max_size)
 
-    return _Task(likelihood.design, its_folds, likelihood_at, search_in)
+    return Task(likelihood.design, its_folds, likelihood_at, _search_in(matrix, max_size))
 
 
 def _make_procedure(
-    matrix: FeatureMatrix,
-    data: PreparedTable,
+    matrix: FeatureSet,
+    loss: Loss,
     settings: Settings,
     weight: float,
     progress: Callable[[int], None],
 ) -> Procedure:
     """Return how the price, and the ridge, are chosen by cross-validation."""
-    ridges = _ridges(settings, data, weight)
-    rescales = settings.shrinks and not data.loss.is_likelihood
+    ridges = _ridges(settings, loss, weight)
+    rescales = settings.shrinks and not loss.is_likelihood
     if matrix.units is not None:
-        how = GroupCrossValidation(matrix.units, ridges, None, 1, progress, rescales)
+        how = GroupCrossValidation(matrix.units, ridges, settings.max_size, 1, progress, rescales)
         return UnitCrossValidation(how)
-    return CrossValidation(
-        "frontier", ridges, matrix.forced, None, effective_n_jobs(-1), progress, rescales
-    )
+    workers, most = effective_n_jobs(-1), settings.max_size
+    return CrossValidation("frontier", ridges, matrix.forced, most, workers, progress, rescales)
 
 
-def _ridges(settings: Settings, data: PreparedTable, weight: float) -> list[float]:
-    if not data.loss.is_likelihood:
+def _ridges(settings: Settings, loss: Loss, weight: float) -> list[float]:
+    if not loss.is_likelihood:
         return settings.ridges
-    return [default_ridge(data.loss, weight) if settings.ridge is None else settings.ridge]
+    return [default_ridge(loss, weight) if settings.ridge is None else settings.ridge]
 
 
 def make_fold_data(

@@ -22,23 +22,31 @@ __all__ = ["ColumnSearch"]
 class ColumnSearch:
     """The best known set of columns of every size; a model is its size.
 
+    Parameters
+    ----------
+    problem : Problem
+        The rows.
+    max_size : int, default=None
+        The most columns that a model may have.
+
     Attributes
     ----------
     growing : GrowingFrontier
         The table of the best.
     """
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, max_size: int | None = None) -> None:
         self.growing = GrowingFrontier(problem, swaps=True)
-        self._columns = problem.design.columns
+        p = problem.design.columns
+        self._most = p if max_size is None else min(p, max_size)
         self._solved: tuple[int, Solutions] | None = None
 
     @cached_property
     def largest(self) -> int:
         """The size up to which a criterion is trusted."""
         problem = self.growing.problem
-        trusted = min(DEFAULT_MAX_SIZE, trusted_size(problem.weight, self._columns))
-        return min(self._columns, problem.forced.size + trusted)
+        trusted = min(DEFAULT_MAX_SIZE, trusted_size(problem.weight, problem.design.columns))
+        return min(self._most, problem.forced.size + trusted)
 
     @property
     def reached(self) -> int:
@@ -47,12 +55,12 @@ class ColumnSearch:
 
     def of_size(self, size: int) -> int:
         """Return the best model of a size, or of the largest that there is below it."""
-        self.growing.grow(min(self._columns, size + MARGIN))
+        self.growing.grow(min(self._most, size + MARGIN))
         return min(size, self.growing.last)
 
     def at_price(self, lam: float, largest: int | None = None) -> int:
         """Return the solution at a price, of up to so many variables."""
-        self.growing.cover(lam, self._columns if largest is None else largest)
+        self.growing.cover(lam, self._most if largest is None else largest)
         return self.growing.hull.size_at(lam)
 
     def of_least(self, criterion: str) -> int:
@@ -105,8 +113,9 @@ class ColumnSearch:
         assert found.lam is not None
         frontier = Frontier(self.growing, found.rescaling)
         wanted = max(found.size + MARGIN, int(frontier.sizes[-1]))
-        frontier.grow(min(self._columns, wanted))
-        model = frontier.at(lam=found.lam)
+        frontier.grow(min(self._most, wanted))
+        held_back = found.size == self._most  # larger ones, which could be better, don't count
+        model = frontier.at(size=found.size) if held_back else frontier.at(lam=found.lam)
         certificate = Certificate.of_search(price=PRICE)
         if found.by_folds is not None:
             largest = found.by_folds.max_size
@@ -129,7 +138,7 @@ class ColumnSearch:
                     ".",
                 )
             )
-        if best == self.largest < self._columns:
+        if best == self.largest < self._most:
             notes.append(say_held_back(name, best))
         model = frontier.at(size=best)
         lam = None if model.interval is None else middle(*model.interval)

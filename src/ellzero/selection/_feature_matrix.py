@@ -19,19 +19,23 @@ from ellzero.tables._errors import listed
 from ellzero.tables._features import repeated_columns
 from ellzero.tables._memory import too_large
 
-__all__ = ["FeatureMatrix", "make_feature_matrix", "resolve_forced"]
+__all__ = [
+    "FeatureMatrix",
+    "FeatureSet",
+    "make_feature_matrix",
+    "make_feature_set",
+    "resolve_forced",
+]
 
 _Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True)
-class FeatureMatrix:
-    """The features of all rows to fit on.
+@dataclass(frozen=True, kw_only=True)
+class FeatureSet:
+    """The features that a model is chosen from.
 
     Attributes
     ----------
-    X : ndarray of shape (n, p)
-        Their values, in Fortran order.
     means : ndarray of shape (p,)
         The mean of each, where `Features.build` needs it.
     plan : Plan
@@ -46,7 +50,6 @@ class FeatureMatrix:
         What users should be told.
     """
 
-    X: _Floats
     means: _Floats
     plan: Plan
     forced: NDArray[np.int64]
@@ -58,6 +61,19 @@ class FeatureMatrix:
     def names(self) -> NDArray[np.object_]:
         """The names of the features."""
         return np.array(self.plan.features.names, dtype=object)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureMatrix(FeatureSet):
+    """The features of all rows to fit on.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, p)
+        Their values, in Fortran order.
+    """
+
+    X: _Floats
 
 
 def make_feature_matrix(
@@ -87,22 +103,35 @@ def make_feature_matrix(
                 ".",
             )
     repeats = repeated_columns(X, first) if first < len(features) else {}
-    notes: list[str] = []
+    made = make_feature_set(plan, means, repeats, settings)
     if repeats:
         kept = [j for j in range(len(features)) if j not in repeats]
         for place, j in enumerate(kept):
             if place != j:
                 X[:, place] = X[:, j]
-        X, means = X[:, : len(kept)], means[kept]
-        notes = _say_repeats(features, repeats)
-        plan = replace(plan, features=features.keep(kept))
+        X = X[:, : len(kept)]
+    return FeatureMatrix(X=X, **vars(made))
+
+
+def make_feature_set(
+    plan: Plan, means: _Floats, repeats: dict[int, int], settings: Settings
+) -> FeatureSet:
+    """Return the features without those that repeat others, and what is chosen among."""
+    notes: list[str] = []
+    if repeats:
+        kept = [j for j in range(len(plan.features)) if j not in repeats]
+        means = means[kept]
+        notes = _say_repeats(plan.features, repeats)
+        plan = replace(plan, features=plan.features.keep(kept))
     dates = {name: part.column for name, part in plan.parts.items()}
     forced = resolve_forced(settings.force, plan.features.features, dates)
     structure = make_structure(plan.features.features, settings)
     units = None
     if structure is not None:
         units = resolve_units(structure, forced, len(plan.features), plan.features.names)
-    return FeatureMatrix(X, means, plan, forced, notes, structure, units)
+    return FeatureSet(
+        means=means, plan=plan, forced=forced, notes=notes, structure=structure, units=units
+    )
 
 
 def _say_repeats(features: Features, repeats: dict[int, int]) -> list[str]:

@@ -11,17 +11,18 @@ from numpy.typing import NDArray
 from ellzero._messages import Argument
 from ellzero.regression._losses import Loss
 from ellzero.selection._factors import rules_of
-from ellzero.selection._feature_matrix import FeatureMatrix, resolve_forced
+from ellzero.selection._feature_matrix import FeatureMatrix, FeatureSet, resolve_forced
 from ellzero.selection._kept_draws import keep_draws
 from ellzero.selection._linear_model import LinearModel, make_linear_model
 from ellzero.selection._prepare import PreparedTable
 from ellzero.selection._settings import Settings
+from ellzero.sources import SufficientStatistics
 from ellzero.tables import DataError
 
 if TYPE_CHECKING:
     from ellzero.posterior import SpikeSlabClassifier, SpikeSlabRegressor
 
-__all__ = ["average_models", "fit_posterior"]
+__all__ = ["average_models", "fit_posterior", "fit_posterior_of"]
 
 
 def fit_posterior(
@@ -31,8 +32,6 @@ def fit_posterior(
 
     That is SpikeSlabClassifier for a binary target, else SpikeSlabRegressor.
     """
-    from ellzero.posterior import SpikeSlabClassifier, SpikeSlabRegressor
-
     binary = data.loss is Loss.LOGISTIC
     if binary and data.weights is not None and not settings.frequency:
         raise DataError(
@@ -42,22 +41,41 @@ def fit_posterior(
             Argument("frequency", True),
             ".",
         )
+    estimator: SpikeSlabClassifier | SpikeSlabRegressor = _make_estimator(
+        matrix, settings, binary, parameters
+    )
+    estimator._fit_named(matrix.X, data.y, data.weights, matrix.names)
+    return estimator
+
+
+def fit_posterior_of(
+    matrix: FeatureSet, settings: Settings, statistics: SufficientStatistics
+) -> SpikeSlabRegressor:
+    """Compute the posterior of rows that are known by their statistics."""
+    estimator = _make_estimator(matrix, settings, False, {})
+    fitted: SpikeSlabRegressor = estimator.fit(statistics)
+    return fitted
+
+
+def _make_estimator(
+    matrix: FeatureSet, settings: Settings, binary: bool, parameters: dict[str, Any]
+) -> Any:
+    from ellzero.posterior import SpikeSlabClassifier, SpikeSlabRegressor
+
     if matrix.structure is not None:
         _check_whole(settings, binary, **parameters)
     if settings.flat:
         parameters["flat"] = _resolve_flat(matrix, settings)
-    estimator = (SpikeSlabClassifier if binary else SpikeSlabRegressor)(
+    return (SpikeSlabClassifier if binary else SpikeSlabRegressor)(
         random_state=settings.seed,
         always_include=matrix.forced,
         n_jobs=-1,
         **rules_of(matrix.structure),
         **parameters,
     )
-    estimator._fit_named(matrix.X, data.y, data.weights, matrix.names)
-    return estimator
 
 
-def _resolve_flat(matrix: FeatureMatrix, settings: Settings) -> NDArray[np.int64]:
+def _resolve_flat(matrix: FeatureSet, settings: Settings) -> NDArray[np.int64]:
     plan = matrix.plan
     dates = {name: part.column for name, part in plan.parts.items()}
     flat = resolve_forced(settings.flat, plan.features.features, dates, "flat")

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ellzero._messages import Argument
 from ellzero.regression._losses import Loss
+from ellzero.selection._judge import total_squares
 from ellzero.selection._settings import Settings
 from ellzero.selection._splits import hold_out
 from ellzero.selection._target import Target, caution_target, check_target, read_target
@@ -29,11 +30,21 @@ from ellzero.tables import (
 from ellzero.tables._dates import DATE_FORMATS
 from ellzero.tables._errors import listed
 
-__all__ = ["PreparedTable", "prepare"]
+__all__ = [
+    "LARGEST",
+    "PreparedTable",
+    "check_arguments",
+    "check_forced",
+    "check_roles",
+    "columns_with_gaps",
+    "judge",
+    "prepare",
+    "say_gone",
+]
 
 _Floats = NDArray[np.float64]
 # Deviations from the mean of larger numbers, and sums of them, may be infinite.
-_LARGEST = 1e300
+LARGEST = 1e300
 
 
 @dataclass
@@ -81,6 +92,26 @@ class PreparedTable:
     loss: Loss = Loss.SQUARED
     labels: tuple[str, str] | None = None
 
+    @property
+    def n_fitted(self) -> int:
+        """Rows to fit on."""
+        return len(self.y)
+
+    @property
+    def weight(self) -> float:
+        """What they weigh."""
+        return float(len(self.y)) if self.weights is None else float(self.weights.sum())
+
+    @property
+    def mean(self) -> float:
+        """The mean of their response."""
+        return float(np.average(self.y, weights=self.weights))
+
+    @property
+    def total(self) -> float:
+        """The sum of squares of their response about its mean."""
+        return total_squares(self.y, self.weights)
+
 
 def prepare(table: Table, settings: Settings) -> PreparedTable:
     """Check a table and plan what is made of it.
@@ -97,23 +128,10 @@ def prepare(table: Table, settings: Settings) -> PreparedTable:
     PreparedTable
         What a search needs.
     """
-    if settings.rare is not None and settings.rare < 0:
-        raise DataError(Argument("rare"), " must be a whole number from 0 up.")
-    if settings.dates not in ("leave", "parts"):
-        raise DataError(Argument("dates"), " must be 'leave' or 'parts'.")
-    _check_roles(table, settings)
+    check_arguments(settings)
+    check_roles(table, settings)
     table = replace(table, columns=dict(table.columns))  # some become texts, in ours only
-    always = (*settings.force, *settings.flat)
-    keep = (*settings.keep, *(name for name in always if name in table.columns))
-    remarks = judge_columns(
-        table,
-        settings.roles,
-        categorical=settings.categorical,
-        keep=keep,
-        rare=settings.rare,
-        dates=settings.dates,
-    )
-    _check_forced(remarks, settings)
+    remarks = judge(table, settings)
     n_read = table.n_rows
     table, notes = _without_gaps(table, remarks, settings)
     target = read_target(table.columns[settings.target], settings.family)
@@ -128,7 +146,7 @@ def prepare(table: Table, settings: Settings) -> PreparedTable:
     # Of all these rows, whether fitted on or held out: levels say nothing of the target.
     encoding = encode_columns(table, remarks, rare=settings.rare, dates=settings.dates)
     remarks = encoding.remarks
-    _check_forced(remarks, settings)
+    check_forced(remarks, settings)
     plan = make_plan(table, remarks, settings.missing, settings.interactions, encoding)
     table = replace(table, columns={name: table.columns[name] for name in encoding.predictors})
     held_out = None
@@ -187,7 +205,32 @@ def _check_family(target: Target, settings: Settings) -> None:
             )
 
 
-def _check_roles(table: Table, settings: Settings) -> None:
+def check_arguments(settings: Settings) -> None:
+    """Raise if an argument is none of those that there are."""
+    if settings.rare is not None and settings.rare < 0:
+        raise DataError(Argument("rare"), " must be a whole number from 0 up.")
+    if settings.dates not in ("leave", "parts"):
+        raise DataError(Argument("dates"), " must be 'leave' or 'parts'.")
+
+
+def judge(table: Table, settings: Settings) -> list[Remark]:
+    """Say what each column is taken for; some become texts in the table."""
+    always = (*settings.force, *settings.flat)
+    keep = (*settings.keep, *(name for name in always if name in table.columns))
+    remarks = judge_columns(
+        table,
+        settings.roles,
+        categorical=settings.categorical,
+        keep=keep,
+        rare=settings.rare,
+        dates=settings.dates,
+    )
+    check_forced(remarks, settings)
+    return remarks
+
+
+def check_roles(table: Table, settings: Settings) -> None:
+    """Raise if columns that have a role are not there, or have two."""
     if not table.n_rows:
         raise DataError(f"{table.name} has no rows.")
     named = {role: getattr(settings, role) for role in ("target", "weights", "groups", "time")}
@@ -204,7 +247,8 @@ def _check_roles(table: Table, settings: Settings) -> None:
         raise DataError(f"Column {twice[0]!r} can't have two roles.")
 
 
-def _check_forced(remarks: Sequence[Remark], settings: Settings) -> None:
+def check_forced(remarks: Sequence[Remark], settings: Settings) -> None:
+    """Raise if a column that is forced in can't be used."""
     named = dict.fromkeys(settings.flat, "flat") | dict.fromkeys(settings.force, "force")
     for remark in remarks:
         if remark.use == "left out" and remark.name in named:
@@ -216,14 +260,10 @@ def _check_forced(remarks: Sequence[Remark], settings: Settings) -> None:
             )
 
 
-def _without_gaps(
-    table: Table, remarks: Sequence[Remark], settings: Settings
-) -> tuple[Table, list[str]]:
-    """Leave out rows with missing values, as far as was asked for."""
+def columns_with_gaps(table: Table, remarks: Sequence[Remark], settings: Settings) -> list[str]:
+    """Return the columns whose missing values make rows be left out, as far as was asked for."""
     used = [remark for remark in remarks if remark.use != "left out" and remark.n_missing]
-    if not used:
-        return table, []
-    if settings.missing == "error":
+    if used and settings.missing == "error":
         counts = [f"{remark.name!r} ({remark.n_missing:,})" for remark in used]
         shown = ", ".join(counts[:8]) + (f" and {len(counts) - 8} more" if counts[8:] else "")
         raise DataError(
@@ -233,17 +273,29 @@ def _without_gaps(
             ", mean or indicator.",
         )
     every = settings.missing == "drop"
-    gone = np.zeros(table.n_rows, dtype=bool)
-    for remark in used:
-        if every or remark.use != "predictor":
-            gone |= table.columns[remark.name].missing
-    if not gone.any():
-        return table, []
-    if gone.all():
+    return [remark.name for remark in used if every or remark.use != "predictor"]
+
+
+def say_gone(table: Table, gone: int, settings: Settings) -> list[str]:
+    """Say how many rows are left out; raise if all are."""
+    if not gone:
+        return []
+    if gone == table.n_rows:
         raise DataError(f"{table.name}: every row has a missing value.")
+    every = settings.missing == "drop"
     where = "a value" if every else "the target, the weight, the group or the time"
-    note = f"{int(gone.sum()):,} of {table.n_rows:,} rows left out, where {where} is missing."
-    return table.take(np.flatnonzero(~gone)), [note]
+    return [f"{gone:,} of {table.n_rows:,} rows left out, where {where} is missing."]
+
+
+def _without_gaps(
+    table: Table, remarks: Sequence[Remark], settings: Settings
+) -> tuple[Table, list[str]]:
+    """Leave out rows with missing values, as far as was asked for."""
+    gone = np.zeros(table.n_rows, dtype=bool)
+    for name in columns_with_gaps(table, remarks, settings):
+        gone |= table.columns[name].missing
+    notes = say_gone(table, int(gone.sum()), settings)
+    return (table.take(np.flatnonzero(~gone)) if notes else table), notes
 
 
 def _weights(table: Table, settings: Settings) -> _Floats | None:
@@ -308,7 +360,7 @@ def _check_infinite(table: Table, remarks: Sequence[Remark]) -> None:
                     Argument("na"),
                     " what stands for missing.",
                 )
-            if np.abs(column.values).max(initial=0.0, where=~column.missing) > _LARGEST:
+            if np.abs(column.values).max(initial=0.0, where=~column.missing) > LARGEST:
                 raise DataError(
                     f"Column {remark.name!r} has values too large to be computed with: rescale it, "
                     "or leave it out with ",

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from ellzero.regression._cross_validation import Mark
 from ellzero.regression._fold_paths import AnyFolds
 from ellzero.regression._folds import Turn
-from ellzero.selection._search import Chosen, Procedure, Search
+from ellzero.selection._search import Chosen, Fit, Procedure, Search
 from ellzero.selection._settings import Settings
 
-__all__ = ["FoldsInTurn", "Rule", "Score", "at_mark", "score_rule"]
+__all__ = ["FoldsInTurn", "Rule", "Score", "at_mark", "average_folds", "score_rule"]
 
 _Floats = NDArray[np.float64]
 _APART = 10**6  # more than there are folds in a repeat
@@ -99,6 +99,7 @@ class Score(NamedTuple):
     weights: _Floats  # of these
     rows: NDArray[np.int64]  # which they are
     folds: NDArray[np.int64]  # the fold that held each out, counted through all repeats
+    fits: list[Fit]  # what was chosen in every fold
 
     @property
     def predicts(self) -> bool:
@@ -139,6 +140,7 @@ def score_rule(
         np.concatenate([score.weights for score in scores]) / len(scores),
         np.concatenate([score.rows for score in scores]),
         np.concatenate([place * _APART + score.folds for place, score in enumerate(scores)]),
+        [fit for score in scores for fit in score.fits],
     )
 
 
@@ -153,6 +155,7 @@ def _score(
     outcomes: list[_Floats] = []
     of_rows: list[_Floats] = []
     tests: list[NDArray[np.int64]] = []
+    fits: list[Fit] = []
     for place, (made, test, inside) in enumerate(folds.one_by_one()):
         say(repeat, place)
         fold = made.for_groups() if rule.by_groups else made
@@ -160,6 +163,7 @@ def _score(
         if found is None:
             continue
         fit = found.search.fit(found.model, found.rescaling)
+        fits.append(fit)
         outcomes.append(fold.outcome(*fit))
         of_rows.append(np.ones(len(test)) if row_weights is None else row_weights[test])
         tests.append(test)
@@ -172,19 +176,11 @@ def _score(
     if not weights:
         return None
     share = np.array(weights) / sum(weights)
-    error, base = np.array(errors), np.array(bases)
-    mean, mean_base = float(share @ error), float(share @ base)
-    r2 = 1 - mean / mean_base if mean_base > 0 else math.nan
-    # To first order, what a fold does to 1 - r2 = mean / mean_base
-    influence = (error - (1 - r2) * base) / mean_base if mean_base > 0 else np.full_like(base, r2)
     last = min(map(len, size_errors))
     curve = np.array([row[:last] for row in size_errors])
     means = share @ curve
     return Score(
-        mean,
-        float(_standard_error(share, error - mean)),
-        r2,
-        float(_standard_error(share, influence)),
+        *average_folds(np.array(weights), np.array(errors), np.array(bases)),
         sizes,
         means,
         _standard_error(share, curve - means),
@@ -192,6 +188,29 @@ def _score(
         np.concatenate(of_rows),
         np.concatenate(tests),
         np.repeat(np.arange(len(tests)), [len(test) for test in tests]),
+        fits,
+    )
+
+
+def average_folds(
+    weights: _Floats, errors: _Floats, bases: _Floats
+) -> tuple[float, float, float, float]:
+    """Return the mean error of folds, R2, and the standard error of each after it.
+
+    ``bases`` are the errors of the mean of the rows fitted on.
+    """
+    share = weights / weights.sum()
+    mean, mean_base = float(share @ errors), float(share @ bases)
+    r2 = 1 - mean / mean_base if mean_base > 0 else math.nan
+    # To first order, what a fold does to 1 - r2 = mean / mean_base
+    influence = (
+        (errors - (1 - r2) * bases) / mean_base if mean_base > 0 else np.full_like(bases, r2)
+    )
+    return (
+        mean,
+        float(_standard_error(share, errors - mean)),
+        r2,
+        float(_standard_error(share, influence)),
     )
 
 

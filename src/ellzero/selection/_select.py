@@ -40,6 +40,7 @@ from ellzero.tables import Plan
 
 if TYPE_CHECKING:
     from ellzero.posterior import SpikeSlabClassifier, SpikeSlabRegressor
+    from ellzero.streams import PreparedStream
 
 __all__ = ["Selection", "select"]
 
@@ -54,7 +55,7 @@ class Selection:
     ----------
     settings : Settings
         What was asked.
-    data : PreparedTable
+    data : PreparedTable or PreparedStream
         What it was asked of.
     plan : Plan
         The features that it was chosen from.
@@ -94,7 +95,7 @@ class Selection:
     """
 
     settings: Settings
-    data: PreparedTable
+    data: PreparedTable | PreparedStream
     plan: Plan
     frontier: Frontier
     model: FrontierModel

@@ -26,6 +26,9 @@ class Settings:
         The number of variables.
     lam : float or None
         The price of a variable.
+    max_size : int or None
+        The most variables that a model may have, unless ``size`` is given; None goes on until the
+        cross-validated error has long been rising, or as far as a criterion can be trusted.
     force : tuple of str
         Columns or features that are in every model.
     flat : tuple of str
@@ -76,6 +79,7 @@ class Settings:
     criterion: str = "ebic"
     size: int | None = None
     lam: float | None = None
+    max_size: int | None = None
     force: tuple[str, ...] = ()
     flat: tuple[str, ...] = ()
     interactions: bool = False

@@ -14,7 +14,6 @@ from ellzero.likelihood._scores import brier
 from ellzero.regression import FrontierModel
 from ellzero.regression._group_frontier import GroupFrontier, GroupModel
 from ellzero.regression._losses import Loss
-from ellzero.selection._judge import total_squares
 from ellzero.selection._likelihoods import calibration, roc
 from ellzero.selection._posterior_summary import finite, summarise_posterior
 from ellzero.selection._prepare import PreparedTable
@@ -23,7 +22,7 @@ from ellzero.selection._variables import names_in
 from ellzero.tables import Plan
 
 if TYPE_CHECKING:
-    pass
+    from ellzero.streams import PreparedStream
 
 __all__ = ["summarise"]
 
@@ -85,9 +84,9 @@ def summarise(
     from ellzero import __version__
 
     settings, data = selection.settings, selection.data
-    n = float(len(data.y)) if data.weights is None else float(data.weights.sum())
+    n = data.weight
     squared = data.loss is Loss.SQUARED
-    total = total_squares(data.y, data.weights) if squared else selection.frontier._total
+    total = data.total if squared else selection.frontier._total
     content = {
         "ellzero": __version__,
         "command": command,
@@ -113,7 +112,7 @@ def summarise(
     return finite(content)
 
 
-def _family(data: PreparedTable) -> dict[str, Any]:
+def _family(data: PreparedTable | PreparedStream) -> dict[str, Any]:
     """Say what the target was taken for, and what share of what is explained."""
     names = {Loss.SQUARED: "gaussian", Loss.LOGISTIC: "binomial", Loss.POISSON: "poisson"}
     errors = {Loss.SQUARED: "squared error", Loss.LOGISTIC: "log loss", Loss.POISSON: "deviance"}
@@ -123,7 +122,7 @@ def _family(data: PreparedTable) -> dict[str, Any]:
         "measure": "R²" if data.loss is Loss.SQUARED else "D²",
         "error": errors[data.loss],
         "ratio": {Loss.LOGISTIC: "odds ratio", Loss.POISSON: "rate ratio"}.get(data.loss),
-        "share": float(np.average(data.y, weights=data.weights)),
+        "share": data.mean,
     }
 
 
@@ -156,13 +155,14 @@ def _rule(selection: Selection) -> str:
 
 
 def _data(
-    data: PreparedTable, plan: Plan, n_variables: int, spell: Callable[[str], str]
+    data: PreparedTable | PreparedStream, plan: Plan, n_variables: int, spell: Callable[[str], str]
 ) -> dict[str, Any]:
     return {
         "name": data.table.name,
         "sha256": data.table.sha256,
+        "parts": None if isinstance(data, PreparedTable) else len(data.layout.parts),
         "rows_read": data.n_read,
-        "rows_fitted": len(data.y),
+        "rows_fitted": data.n_fitted,
         "features": len(plan.features),
         "variables": n_variables,
         "missing": plan.missing,
@@ -342,7 +342,7 @@ def _cross_validation(selection: Selection) -> dict[str, Any] | None:
 def _of_probabilities(selection: Selection) -> dict[str, Any]:
     """Return how probabilities do on rows held out: their ranks, and whether they come true."""
     score, data = selection.score, selection.data
-    if score is None or data.loss is not Loss.LOGISTIC:
+    if score is None or data.loss is not Loss.LOGISTIC or not isinstance(data, PreparedTable):
         return {"auc": None, "brier": None, "calibration": None, "roc": None}
     y, weights = data.y[score.rows], score.weights
     auc, curve = roc(score.outcomes, y, weights, score.folds)

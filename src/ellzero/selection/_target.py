@@ -13,7 +13,14 @@ from ellzero.tables import Column, DataError, DateColumn, NumberColumn, TextColu
 from ellzero.tables._columns import number_text
 from ellzero.tables._kinds import decimal_commas
 
-__all__ = ["Target", "caution_target", "check_target", "read_target"]
+__all__ = [
+    "Target",
+    "caution_numbers",
+    "caution_target",
+    "check_spread",
+    "check_target",
+    "read_target",
+]
 
 _Floats = NDArray[np.float64]
 # Two numbers that are closer, relatively, may differ by rounding.
@@ -112,6 +119,11 @@ def check_target(y: _Floats, weights: _Floats | None, name: str) -> None:
         mean = np.average(y, weights=weights)
         sd = np.sqrt(np.average((y - mean) ** 2, weights=weights))
         total = sd**2 * (len(y) if weights is None else weights.sum())
+    check_spread(name, float(mean), float(sd), float(total))
+
+
+def check_spread(name: str, mean: float, sd: float, total: float) -> None:
+    """Raise an error if a target varies by no more than rounding, or can't be squared."""
     # What the core takes for rounding of the mean, and for squares that keep their digits
     if 0 < sd <= 8 * np.finfo(float).eps * abs(mean) < np.inf:
         raise DataError(
@@ -141,24 +153,31 @@ def caution_target(name: str, target: Target) -> list[str]:
             "Poisson regression."
         ]
     values = np.unique(target.y)
-    if len(values) == 2:
-        low, high = (number_text(value) for value in values)
-        return [
-            f"The target {name!r} is binary ({low} or {high}). Least squares is used: it models "
-            f"the probability of {high} by a straight line, so coefficients are differences of "
-            "probability, and predictions may lie outside the two values."
-            if (low, high) == ("0", "1")
-            else f"The target {name!r} is binary ({low} or {high}). Least squares is used: it "
-            f"models by a straight line how often it is {high}, and predictions may lie outside "
-            "the two values."
-        ]
+    repeats = len(values) < len(target.y)
     whole = bool(np.array_equal(values, np.floor(values)))
-    from_zero = values[0] == 0 or (values[0] == 1 and values[-1] > _GRADES)
-    if whole and from_zero and len(values) < len(target.y):
+    return caution_numbers(
+        name, values[0], values[-1], two=len(values) == 2, count=whole and repeats
+    )
+
+
+def caution_numbers(name: str, low: float, high: float, *, two: bool, count: bool) -> list[str]:
+    """Say that least squares is used for two values, or for what may be counts."""
+    if two:
+        words = (number_text(low), number_text(high))
+        return [
+            f"The target {name!r} is binary ({words[0]} or {words[1]}). Least squares is used: it "
+            f"models the probability of {words[1]} by a straight line, so coefficients are "
+            "differences of probability, and predictions may lie outside the two values."
+            if words == ("0", "1")
+            else f"The target {name!r} is binary ({words[0]} or {words[1]}). Least squares is "
+            f"used: it models by a straight line how often it is {words[1]}, and predictions may "
+            "lie outside the two values."
+        ]
+    if count and (low == 0 or (low == 1 and high > _GRADES)):
         return [
             Message(
-                f"The target {name!r} looks like a count (whole numbers from {values[0]:g} to "
-                f"{values[-1]:g}). Least squares is used: it models the mean by a straight line, "
+                f"The target {name!r} looks like a count (whole numbers from {low:g} to "
+                f"{high:g}). Least squares is used: it models the mean by a straight line, "
                 "which may fall below zero, and large counts, which vary more, weigh most. ",
                 Argument("family", "poisson"),
                 " models the logarithm of the mean.",

@@ -29,15 +29,18 @@ class UnitSearch:
         The table of the best.
     names : ndarray of str, or None
         The names of the columns.
+    max_size : int, default=None
+        The most groups that a model may have.
     """
 
-    def __init__(self, search: GroupSearch, names: Any = None) -> None:
+    def __init__(self, search: GroupSearch, names: Any = None, max_size: int | None = None) -> None:
         self._search, self._names = search, names
+        self._most = search.largest if max_size is None else min(search.largest, max_size)
 
     @property
     def largest(self) -> int:
         """The size up to which a criterion is trusted."""
-        return self._search.default_size(criterion=True)
+        return min(self._most, self._search.default_size(criterion=True))
 
     @property
     def reached(self) -> int:
@@ -52,7 +55,7 @@ class UnitSearch:
 
     def at_price(self, lam: float, largest: int | None = None) -> UnitModel:
         """Return the solution at a price, of up to so many groups."""
-        self._search.cover(lam, self._search.largest if largest is None else largest)
+        self._search.cover(lam, self._most if largest is None else largest)
         hull = self._search.hull()
         return hull.at(max(lam, hull.end))
 
@@ -101,9 +104,11 @@ class UnitSearch:
     def outcome_at_price(self, found: Chosen, rule: str) -> Outcome:
         """Return a model that was chosen by its price, or by a rule of cross-validation."""
         assert found.lam is not None
-        self._search.grow(found.size + MARGIN)
+        held_back = found.size == self._most  # larger ones, which could be better, don't count
+        if not held_back:
+            self._search.grow(min(self._most, found.size + MARGIN))
         frontier = GroupFrontier(self._search, self._names, found.rescaling)
-        model = frontier.at(lam=found.lam)
+        model = frontier._describe(found.model) if held_back else frontier.at(lam=found.lam)
         certificate = Certificate("swaps", f"{MOVES} at {PRICE}")
         if found.by_folds is not None:
             largest = found.by_folds.max_size
@@ -116,7 +121,7 @@ class UnitSearch:
         frontier = GroupFrontier(self._search, self._names, found.rescaling)
         name, model = criterion.upper(), frontier._describe(found.model)
         notes = []
-        if model.size == self.largest < self._search.largest:
+        if model.size == self.largest < self._most:
             notes.append(say_held_back(name, model.size))
         lam = None if model.interval is None else middle(*model.interval)
         elsewhere = "; at every price another model is better" if lam is None else f" at {PRICE}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,16 +12,19 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ellzero._normal_means.prior import check_positive
+from ellzero._normal_means.rule import Floats
 from ellzero.shrinkage._binning import bin_values
 from ellzero.shrinkage._fit_prior import check_sample, fit_prior
 from ellzero.shrinkage._normal_mixture import NormalMixture
 from ellzero.shrinkage._npmle import fit_mixture
+from ellzero.shrinkage._npmle_condition import density
 
 __all__ = ["EmpiricalTweedie"]
 
 _EXACT_UP_TO = 5000
 _WIDTH = 0.01
 _MOST_CELLS = 100_000
+_NEAR = 1e-12  # beside a density so large, what is far away does not count
 
 
 class EmpiricalTweedie(BaseEstimator):  # type: ignore[misc]
@@ -139,11 +143,23 @@ class EmpiricalTweedie(BaseEstimator):  # type: ignore[misc]
             mixture.masses, np.zeros(len(mixture.masses)), means=mixture.centres * noise
         )
         self.gap_, self.n_rounds_ = mixture.gap, mixture.rounds
-        logs = self.prior_.log_marginal(values, sigma_e=noise)
+        logs = self._log_marginal(np.sort(values) / noise)
         self.log_likelihood_ = float(logs.sum())
-        cells = float(shares @ self.prior_.log_marginal(points * noise, sigma_e=noise))
+        cells = float(shares @ self._log_marginal(points))
         self.binning_error_ = float(logs.mean()) - cells if width else 0.0
         return self
+
+    def _log_marginal(self, points: Floats) -> Floats:
+        """Return the log density of observations in units of the noise, ascending.
+
+        Of all centres only those within reach of a point are looked at, where there are some.
+        """
+        noise, prior = self.sigma_e_, self.prior_
+        centres, masses = np.asarray(prior.means) / noise, np.asarray(prior.weights)
+        out = density(centres, masses, points)
+        if not (out > _NEAR).all():
+            return np.asarray(prior.log_marginal(points * noise, sigma_e=noise))
+        return np.log(out) - math.log(noise * math.sqrt(2 * math.pi))
 
     def posterior_mean(self, y: ArrayLike) -> Any:
         """Tweedie's formula with the estimated marginal.

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from ellzero.sources._moments import Block, Moments, block_moments, merge
 
-__all__ = ["Job", "Tree", "accumulate", "merge_all", "rows_per_block", "sum_part"]
+__all__ = ["Job", "Tree", "Work", "accumulate", "merge_all", "rows_per_block", "sum_part"]
 
 _Floats = NDArray[np.float64]
 # A block has so many numbers, or so many rows.
@@ -29,34 +27,14 @@ def rows_per_block(columns: int) -> int:
     return int(np.clip(rows // _LEAST_ROWS * _LEAST_ROWS, _LEAST_ROWS, _MOST_ROWS))
 
 
-class _OneThread:
-    """Linear algebra in one thread for as long as anybody is inside.
+class Work(Protocol):
+    """What can be done with every block."""
 
-    So the bits of products do not depend on the cores at hand. The limit is the whole process's:
-    whoever comes first sets it, and whoever leaves last takes it back.
-    """
+    def run(self, block: Block, room: _Floats | None = None) -> list[Moments]:
+        """Return moments of a block, which lie in some room."""
 
-    def __init__(self) -> None:
-        self._lock, self._inside = threading.Lock(), 0
-        self._libraries: ThreadpoolController | None = None  # to find them takes a while
-        self._limit: Any = None
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._inside += 1
-            if self._libraries is None:
-                self._libraries = ThreadpoolController()
-            if self._inside == 1:
-                self._limit = self._libraries.limit(limits=1, user_api="blas")
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._limit.restore_original_limits()
-
-
-_one_thread = _OneThread()
+    def make_room(self) -> _Floats:
+        """Return room for the moments of a block."""
 
 
 class Job(NamedTuple):
@@ -72,7 +50,7 @@ class Job(NamedTuple):
 
     def make_room(self) -> _Floats:
         """Return room for the moments of a block."""
-        return np.empty((max(self.folds, 1), len(self.shift) + 1, len(self.shift) + 1))
+        return np.empty((max(self.folds, 1), len(self.shift), len(self.shift)))
 
 
 def merge_all(one: list[Moments] | None, other: list[Moments]) -> list[Moments]:
@@ -83,16 +61,29 @@ def merge_all(one: list[Moments] | None, other: list[Moments]) -> list[Moments]:
 
 
 class Tree:
-    """Parts in their order, put together by sixteens, and these by sixteens again.
+    """Parts in their order, put together by fours, these by sixteens, and these by sixteens again.
 
     What is held are the nodes on the way from the last part to the root, so memory grows with the
-    logarithm of the number of parts, and so do errors of rounding.
+    logarithm of the number of parts, and so do errors of rounding. Parts next to each other are
+    often in the same place: by fours, so that little travels and places do not wait for each other.
     """
-
-    FAN = 16
 
     def __init__(self) -> None:
         self.levels: list[tuple[list[Moments] | None, int]] = []
+
+    @staticmethod
+    def fan(level: int) -> int:
+        """Return how many nodes of a level make up one of the next; parts are of level 0."""
+        return 4 if level == 0 else 16
+
+    @classmethod
+    def depth(cls, parts: int) -> int:
+        """Return how many nodes are held at the most for so many parts."""
+        depth, nodes = 0, parts
+        while nodes > 0:
+            nodes //= cls.fan(depth)
+            depth += 1
+        return depth
 
     def add(self, part: list[Moments]) -> None:
         """Add the next part."""
@@ -101,7 +92,7 @@ class Tree:
                 self.levels.append((None, 0))
             node, count = self.levels[level]
             node, count = merge_all(node, part), count + 1
-            if count < self.FAN:
+            if count < self.fan(level):
                 self.levels[level] = node, count
                 return
             self.levels[level] = None, 0
@@ -118,7 +109,7 @@ class Tree:
 
 def accumulate(
     blocks: Iterable[Block],
-    job: Job,
+    job: Work,
     *,
     threads: int,
     on_part: Callable[[int, Tree], None] | None = None,
@@ -130,11 +121,10 @@ def accumulate(
     ----------
     blocks : iterable of Block
         Those of one part after another.
-    job : Job
+    job : Work
         What is done with each.
     threads : int
-        So many blocks are worked on at a time. Linear algebra has one thread in each: the bits of a
-        result do not depend on how many there are.
+        So many blocks are worked on at a time; the bits of a result do not depend on how many.
     on_part : callable, default=None
         Told of every part that is done, with the tree that it is in.
     tree : Tree, default=None
@@ -157,7 +147,7 @@ def accumulate(
 
     pending: deque[tuple[int, Future[list[Moments]], _Floats]] = deque()
     free: list[_Floats] = []
-    with _one_thread, ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor(threads) as pool:
 
         def take() -> None:
             nonlocal part, number
@@ -187,10 +177,17 @@ def accumulate(
     return tree.total()
 
 
-def sum_part(blocks: Iterable[Block], job: Job) -> list[Moments] | None:
-    """Return the moments of one part, its blocks one after the other: what `accumulate` does."""
+def sum_part(
+    blocks: Iterable[Block], job: Work, room: _Floats | None = None
+) -> list[Moments] | None:
+    """Return the moments of one part, its blocks one after the other: what `accumulate` does.
+
+    Those of the first block, and in the end all, lie in some room, if that is given.
+    """
     out: list[Moments] | None = None
-    with _one_thread:
-        for block in blocks:
-            out = merge_all(out, job.run(block))
+    spare: _Floats | None = None
+    for block in blocks:
+        if out is not None and spare is None:
+            spare = job.make_room()
+        out = merge_all(out, job.run(block, room if out is None else spare))
     return out

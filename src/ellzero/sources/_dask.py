@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import time
 import warnings
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero._engine import thread_count
 from ellzero.sources._accumulate import Job, Tree, merge_all, sum_part
 from ellzero.sources._arrays import cut_arrays
 from ellzero.sources._moments import Moments, NotFiniteError
@@ -30,6 +33,9 @@ class _Parts(NamedTuple):
     weights: list[Any]
     names: list[str] | None
     target: str
+    width: int  # columns
+    first: int  # the first that is not known to be empty
+    rows: float  # of the largest; infinite if nobody knows
 
 
 def read_dask(
@@ -42,50 +48,85 @@ def read_dask(
         raise ImportError("from_dask needs the package dask: pip install ellzero[dask].") from None
     n_folds, seed = check_folds(folds, random_state)
     parts = _take_apart(X, y, weights)
-    shift = None
-    for table, response in zip(parts.tables, parts.responses, strict=True):
-        shift = _compute(make_delayed(_first_row)(table, response), timeout)
-        if shift is not None:
-            break
-    if shift is None:
-        raise SourceError("there are no rows.")
-    job = Job(shift, n_folds, seed)
-    leaves = [
-        make_delayed(_sum_partition)(part, *pieces, job)
-        for part, pieces in enumerate(
-            zip(parts.tables, parts.responses, parts.weights, strict=True)
-        )
-    ]
-    names = parts.names
+    first = parts.first
+    shift, found = _sum_all(parts, first, n_folds, seed, timeout)
+    while shift is None:  # a partition without rows, which nobody knew
+        first += 1
+        if first >= len(parts.tables):
+            raise SourceError("there are no rows.")
+        row = make_delayed(_first_row)(parts.tables[first], parts.responses[first])
+        if _compute(row, timeout) is not None:
+            shift, found = _sum_all(parts, first, n_folds, seed, timeout)
+    weighted = weights is not None
+    return finish(found, shift, parts.names, parts.target, seed=seed, weighted=weighted)
+
+
+def _sum_all(parts: _Parts, first: int, folds: int, seed: int, timeout: float) -> Any:
+    """Return the first row of a partition and all moments, counted from it; None if it has none."""
+    from dask.delayed import delayed as make_delayed
+
+    # The leaves wait for the first row on the cluster: it is not asked for before
+    shift = make_delayed(_first_row)(parts.tables[first], parts.responses[first])
+    pieces = list(zip(parts.tables, parts.responses, parts.weights, strict=True))
+    fan, level = Tree.fan(0), 0
+    if parts.rows < max(folds, 1) * parts.width and len(pieces) >= fan * _threads():
+        # Their products are larger than they are: a task sums as many as make up a node
+        starts, level = range(0, len(pieces), fan), 1
+        leaves = [
+            make_delayed(_sum_run)(begin, pieces[begin : begin + fan], shift, folds, seed)
+            for begin in starts
+        ]
+    else:
+        leaves = [
+            make_delayed(_sum_run)(part, [own], shift, folds, seed)
+            for part, own in enumerate(pieces)
+        ]
+    root = make_delayed(_with_shift)(shift, _grow(make_delayed(_merge), leaves, level))
     try:
-        found = _compute(_grow(make_delayed(_merge), leaves), timeout)
+        return _compute(root, timeout)
     except NotFiniteError as error:
-        columns = names or [f"x{j}" for j in range(len(shift) - 1)]
+        columns = parts.names or [f"x{j}" for j in range(parts.width)]
         label = f"partition {error.part}"
         raise missing_value(error, [*columns, parts.target], label) from None
-    weighted = weights is not None
-    return finish(found, shift, names, parts.target, seed=seed, weighted=weighted)
 
 
-def _grow(merge: Any, nodes: list[Any]) -> Any:
-    """Return the root of the tree that `Tree` makes of parts one after the other."""
+def _threads() -> int:
+    """Return how many tasks the cluster runs at a time; what that is changes no bit."""
+    try:
+        from distributed import default_client
+
+        return sum(default_client().nthreads().values())
+    except (ImportError, ValueError):
+        return thread_count()
+
+
+def _grow(merge: Any, nodes: list[Any], level: int = 0) -> Any:
+    """Return the root of the tree that `Tree` makes of parts one after the other.
+
+    The nodes may be of a higher level than parts, which are of level 0.
+    """
     while len(nodes) > 1:
-        grown = []
-        for begin in range(0, len(nodes), Tree.FAN):
-            node = nodes[begin]
-            for other in nodes[begin + 1 : begin + Tree.FAN]:
-                node = merge(node, other)
-            grown.append(node)
-        nodes = grown
+        fan = Tree.fan(level)
+        groups = [nodes[begin : begin + fan] for begin in range(0, len(nodes), fan)]
+        # Few at once in one task; of many, two at a time, which need less room
+        nodes = [merge(*group) if level == 0 else reduce(merge, group) for group in groups]
+        level += 1
     return nodes[0]
 
 
-def _merge(one: list[Moments] | None, other: list[Moments] | None) -> list[Moments] | None:
-    """Put two nodes together and leave both as they are: a task may be run again."""
-    if one is None or other is None:
-        return other if one is None else one
-    own = [fold._replace(products=fold.products.copy()) for fold in one]
-    return merge_all(own, other)
+def _merge(*nodes: list[Moments] | None) -> list[Moments] | None:
+    """Put nodes together and leave them as they are: a task may be run again."""
+    filled = [node for node in nodes if node is not None]
+    if len(filled) < 2:
+        return filled[0] if filled else None
+    own = [fold._replace(products=fold.products.copy()) for fold in filled[0]]
+    return reduce(merge_all, filled[1:], own)
+
+
+def _with_shift(
+    shift: _Floats | None, found: list[Moments] | None
+) -> tuple[_Floats | None, list[Moments] | None]:
+    return shift, found
 
 
 def _first_row(table: Any, response: Any) -> _Floats | None:
@@ -97,10 +138,23 @@ def _first_row(table: Any, response: Any) -> _Floats | None:
     return row
 
 
-def _sum_partition(
-    part: int, table: Any, response: Any, weight: Any, job: Job
+def _sum_run(
+    begin: int, pieces: list[tuple[Any, Any, Any]], shift: _Floats | None, folds: int, seed: int
 ) -> list[Moments] | None:
-    return sum_part(cut_arrays(part, f"partition {part}", table, response, weight), job)
+    """Return the moments of some partitions that follow each other."""
+    if shift is None:
+        return None
+    job = Job(shift, folds, seed)
+    out: list[Moments] | None = None
+    room = None
+    for part, (table, response, weight) in enumerate(pieces, begin):
+        blocks = cut_arrays(part, f"partition {part}", table, response, weight)
+        if out is not None and room is None:
+            room = job.make_room()
+        found = sum_part(blocks, job, room)
+        if found is not None:
+            out = merge_all(out, found)
+    return out
 
 
 def _take_apart(X: Any, y: Any, weights: Any) -> _Parts:
@@ -115,7 +169,10 @@ def _take_apart(X: Any, y: Any, weights: Any) -> _Parts:
     of_rows = (
         [None] * len(tables) if weights is None else _rows_like(X.chunks[0], weights, "weights")
     )
-    return _Parts(tables, responses, of_rows, None, "y")
+    filled = [part for part, size in enumerate(X.chunks[0]) if size != 0]
+    first = filled[0] if filled else len(tables) - 1
+    rows = math.inf if any(math.isnan(size) for size in X.chunks[0]) else max(X.chunks[0])
+    return _Parts(tables, responses, of_rows, None, "y", X.shape[1], first, rows)
 
 
 def _rows_like(chunks: tuple[float, ...], values: Any, name: str) -> list[Any]:
@@ -164,6 +221,9 @@ def _take_frame_apart(X: Any, y: Any, weights: Any) -> _Parts:
         else _partitions_like(len(tables), weights, "weights"),
         names,
         target,
+        len(columns),
+        0,
+        math.inf,
     )
 
 
@@ -179,7 +239,7 @@ def _partitions_like(count: int, values: Any, name: str) -> list[Any]:
 def _compute(task: Any, timeout: float) -> Any:
     """Compute one task where the collection lives; give up if all workers stay away."""
     try:
-        from distributed import default_client
+        from distributed import default_client, wait
 
         client = default_client()
     except (ImportError, ValueError):  # no cluster: Dask's own threads
@@ -188,8 +248,9 @@ def _compute(task: Any, timeout: float) -> Any:
     lost_since: float | None = None
     try:
         while not future.done():
-            time.sleep(0.02 if lost_since is None else 0.5)
-            if client.nthreads():
+            with contextlib.suppress(TimeoutError):
+                wait([future], timeout=0.5)
+            if future.done() or client.nthreads():
                 lost_since = None
                 continue
             now = time.monotonic()

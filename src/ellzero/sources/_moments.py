@@ -11,36 +11,28 @@ of ones among them gives the sums. Blocks are then put together by
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
-from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Block", "Moments", "NotFiniteError", "assign_folds", "block_moments", "merge", "rebase"]
+from ellzero import _core
+
+__all__ = [
+    "Block",
+    "Moments",
+    "NotFiniteError",
+    "assign_folds",
+    "block_moments",
+    "merge",
+    "rebase",
+    "sum_folds",
+]
 
 _Floats = NDArray[np.float64]
-# Products are put together this many at a time, so that they stay in the processor's cache.
-_TOGETHER = 1 << 15
 # Rows whose medians are taken for the middle of a block.
 _MIDDLE = 63
-
-
-class _Scratch(threading.local):
-    """Room that a thread uses again and again: fresh memory costs as much as filling it."""
-
-    numbers = np.empty(0)
-
-    def take(self, count: int) -> _Floats:
-        """Return so many numbers, which hold anything."""
-        if self.numbers.size < count:
-            self.numbers = np.empty(count)
-        return self.numbers[:count]
-
-
-_scratch = _Scratch()
 
 
 class NotFiniteError(Exception):
@@ -99,31 +91,6 @@ class Block(NamedTuple):
         middle[~np.isfinite(middle)] = 0.0
         return middle
 
-    def deviations(self, order: NDArray[np.int64] | None, middle: _Floats) -> _Floats:
-        """Return deviations from the middle, one row per column, and a last row of ones.
-
-        They lie where those of the last block of this thread were.
-        """
-        numbers = _scratch.take((len(middle) + 1) * self.rows)
-        if self.table is None:
-            out = numbers.reshape(len(middle) + 1, self.rows)
-            for own, column, value in zip(out[:-1], self.columns, middle, strict=True):
-                values = column if order is None else column[order]
-                np.subtract(values, value, out=own, dtype=np.float64)
-            out[-1] = 1.0
-            return out
-        # By rows in memory: some at a time, so that they stay in the processor's cache
-        by_rows = numbers.reshape(self.rows, len(middle) + 1)
-        step = max(1, _TOGETHER // len(middle))
-        for begin in range(0, self.rows, step):
-            some = slice(begin, begin + step)
-            rows = some if order is None else order[some]
-            table, response = self.table[rows], self.columns[0][rows]
-            np.subtract(table, middle[:-1], out=by_rows[some, :-2], dtype=np.float64)
-            np.subtract(response, middle[-1], out=by_rows[some, -2], dtype=np.float64)
-        by_rows[:, -1] = 1.0
-        return by_rows.T
-
 
 def assign_folds(
     part: int, start: int, count: int, *, folds: int, seed: int
@@ -154,7 +121,7 @@ def block_moments(
 ) -> list[Moments]:
     """Return the moments of every fold's share of a block; of all of it, without folds.
 
-    They lie in ``room``, of shape (folds, columns + 1, columns + 1), if that is given.
+    They lie in ``room``, of shape (folds, columns, columns), if that is given.
 
     Raises
     ------
@@ -162,54 +129,52 @@ def block_moments(
         If a value is missing or infinite.
     """
     if room is None:
-        room = np.empty((max(folds, 1), len(shift) + 1, len(shift) + 1))
+        room = np.empty((max(folds, 1), len(shift), len(shift)))
     if block.rows == 0:
         return [Moments.of_nothing(len(shift)) for _ in room]
     fold = assign_folds(block.part, block.start, block.rows, folds=folds, seed=seed)
-    if fold is None:
-        order, bounds = None, np.array([0, block.rows])
-    else:
-        order = np.argsort(fold, kind="stable")
-        bounds = np.searchsorted(fold[order], np.arange(folds + 1))
+    return sum_folds(block, shift, fold, room)
+
+
+def sum_folds(
+    block: Block, shift: _Floats, fold: NDArray[np.int64] | None, room: _Floats
+) -> list[Moments]:
+    """Return the same where the fold of every row is known; None if there is one."""
     with np.errstate(invalid="ignore", over="ignore"):
         middle = block.middle()
-        deviations = block.deviations(order, middle)
-        weight = block.weight
-        if weight is not None:
-            weight = weight if order is None else weight[order]
-            deviations *= np.sqrt(weight)
-        out = []
-        for own, (low, high) in zip(room, pairwise(bounds.tolist()), strict=True):
-            total = float(high - low if weight is None else weight[low:high].sum())
-            out.append(_moments(deviations[:, low:high], total, middle - shift, own))
-    if not all(np.isfinite(moments.mean).all() for moments in out):
+    weight = block.weight
+    sums = _core.block_products(
+        None if block.table is None else _plain(block.table, rows=True),
+        [_plain(column) for column in block.columns],
+        middle,
+        fold,
+        None if weight is None else np.sqrt(weight),
+        room,
+    )
+    if not np.isfinite(sums).all():
         _find(block)
+    which = np.zeros(block.rows, dtype=np.int64) if fold is None else fold
+    rows = np.bincount(which, minlength=len(room))
+    weights = rows if weight is None else np.bincount(which, weight, minlength=len(room))
+    out = []
+    for count, total, own, products in zip(
+        rows.tolist(), weights.tolist(), sums, room, strict=True
+    ):
+        if total == 0:
+            out.append(Moments.of_nothing(len(shift))._replace(rows=count))
+            continue
+        mean = (middle - shift) + own / total
+        out.append(Moments(count, float(total), mean, products))
     return out
 
 
-def _moments(deviations: _Floats, weight: float, middle: _Floats, room: _Floats) -> Moments:
-    """Return the moments of rows of some weight; the middle, too, is counted from the shift."""
-    rows = deviations.shape[1]
-    if weight == 0:
-        return Moments.of_nothing(len(middle))._replace(rows=rows)
-    products = np.matmul(deviations, deviations.T, out=room)
-    sums, products = products[-1, :-1].copy(), products[:-1, :-1]
-    _add_outer(products, sums, -1 / weight)
-    return Moments(rows, weight, middle + sums / weight, products)
-
-
-def _add_outer(
-    products: _Floats, vector: _Floats, factor: float, others: _Floats | None = None
-) -> None:
-    """Add factor * vector vector' to products, and other products; symmetry is kept to the bit."""
-    step = max(1, _TOGETHER // len(vector))
-    for begin in range(0, len(vector), step):
-        some = slice(begin, begin + step)
-        own = np.multiply.outer(vector[some], vector)
-        own *= factor
-        if others is not None:
-            own += others[some]
-        products[some] += own
+def _plain(values: NDArray[Any], *, rows: bool = False) -> NDArray[Any]:
+    """Return values as the core reads them: a column, or a table whose rows lie together."""
+    kept = values.dtype in (np.float64, np.float32) if rows else values.dtype == np.float64
+    whole = all(stride % values.itemsize == 0 for stride in values.strides)
+    if kept and whole and values.flags.aligned and values.strides[-1] == values.itemsize:
+        return values
+    return np.require(values, np.float64, ["C", "A"])
 
 
 def _find(block: Block) -> None:
@@ -237,7 +202,7 @@ def merge(one: Moments, other: Moments) -> Moments:
         return Moments(rows, weight, other.mean.copy(), one.products)
     between = other.mean - one.mean
     factor = one.weight * (other.weight / weight)
-    _add_outer(one.products, between, factor, other.products)
+    _core.merge_products(one.products, other.products, between, factor)
     return Moments(rows, weight, one.mean + between * (other.weight / weight), one.products)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ellzero.tables._arrays import Growing, MostlyZero, to_numpy
 from ellzero.tables._dates import TextDates, WrittenDates
+from ellzero.tables._identifiers import numbers_rows
 
 __all__ = [
     "Column",
@@ -20,6 +21,7 @@ __all__ = [
     "TextColumn",
     "ValueColumn",
     "number_text",
+    "numbers_of",
 ]
 
 # A text of more different values than this is no category, and they are not kept.
@@ -43,6 +45,11 @@ class Column:
         """Which rows have no value."""
         raise NotImplementedError
 
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.missing)
+
     @cached_property
     def n_missing(self) -> int:
         """How many rows have no value."""
@@ -64,6 +71,12 @@ class ValueColumn(Column):
         """Which rows have no value."""
         return np.isnan(self.values)
 
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """The least and the largest value; None if there is none."""
+        present = self.values[~self.missing] if self.n_missing else self.values
+        return (float(present.min()), float(present.max())) if present.size else None
+
     def take(self, rows: NDArray[np.int64]) -> Self:
         """Return the same for some of the rows."""
         return type(self)(self.name, self.values[rows])
@@ -71,6 +84,23 @@ class ValueColumn(Column):
 
 class NumberColumn(ValueColumn):
     """Numbers, NaN where there are none."""
+
+    @property
+    def numbers_rows(self) -> bool:
+        """Whether it is an identifier, by its name and its values."""
+        return numbers_rows(self.name, self.values)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether some value is there more than once."""
+        present = self.values[~self.missing]
+        return bool(np.unique(present).size < present.size)
+
+    @property
+    def two_valued(self) -> bool:
+        """Whether there are two different values at most."""
+        present = self.values[~self.missing]
+        return bool(np.all((present == present.min()) | (present == present.max())))
 
     def as_text(self) -> TextColumn:
         """Return the numbers as categories."""
@@ -103,6 +133,22 @@ class TextColumn(Column):
         """Which rows have no value."""
         return self.codes < 0
 
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """How many rows each level has."""
+        codes = self.codes[self.codes >= 0]
+        return np.bincount(codes, minlength=len(self.levels or [])).astype(np.int64)
+
+    def recode(self, levels: list[str], rest: int) -> TextColumn:
+        """Return the same in other levels; ``rest`` is the number of all not among them."""
+        table: NDArray[np.int32] = np.array([*self.new_codes(levels, rest), -1], dtype=np.int32)
+        return TextColumn(self.name, table[self.codes], levels, self.undated)
+
+    def new_codes(self, levels: list[str], rest: int) -> list[int]:
+        """Return the number that each level has among others, or ``rest``."""
+        place = {level: code for code, level in enumerate(levels)}
+        return [place.get(level, rest) for level in self.levels or []]
+
     def take(self, rows: NDArray[np.int64]) -> TextColumn:
         """Return the same for some of the rows."""
         return TextColumn(self.name, self.codes[rows], self.levels, self.undated)
@@ -125,6 +171,12 @@ class DateColumn(ValueColumn):
     def local(self) -> NDArray[np.float64]:
         """What calendar and clock showed, in seconds as if it were UTC."""
         return self.values if self.offsets is None else self.values + self.offsets
+
+    @property
+    def local_ends(self) -> tuple[float, float] | None:
+        """The first and the last that calendar and clock showed; None if there is none."""
+        local = self.local[~self.missing]
+        return (float(local.min()), float(local.max())) if local.size else None
 
     def take(self, rows: NDArray[np.int64]) -> Self:
         """Return the same for some of the rows."""
@@ -174,7 +226,7 @@ class Gatherer:
     def add(self, array: Any) -> None:
         """Append an Arrow array."""
         if self.kind == "number":
-            self._data.append(_numbers(array))
+            self._data.append(numbers_of(array))
         elif self.kind == "date":
             self._data.append(_seconds(array))
             self._calendar = _has_days(array.type)
@@ -238,7 +290,8 @@ def _text(word: Any) -> str | None:
     return number_text(word) if isinstance(word, (int, float)) else str(word)
 
 
-def _numbers(array: Any) -> NDArray[np.float64]:
+def numbers_of(array: Any) -> NDArray[np.float64]:
+    """Return an Arrow array of numbers, NaN where there is none."""
     import pyarrow as pa
 
     kind = array.type
@@ -282,4 +335,4 @@ def _seconds(array: Any) -> NDArray[np.float64]:
         unit = kind.unit
     narrow = pa.int32() if pa.types.is_time32(kind) else pa.int64()
     scale = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}[unit]
-    return scale * _numbers(array.cast(narrow))
+    return scale * numbers_of(array.cast(narrow))

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from ellzero.tables._columns import DateColumn, NumberColumn, TextColumn
 
-__all__ = ["PARTS", "DatePart", "make_part"]
+__all__ = ["MONTHS", "PARTS", "WEEKDAYS", "DatePart", "make_part"]
 
 PARTS = ("year", "month", "weekday")
-_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-_WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
+MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ def make_part(dates: DateColumn, part: str, name: str) -> NumberColumn | TextCol
         years = days.astype("datetime64[Y]").astype(np.int64) + 1970
         return NumberColumn(name, np.where(missing, np.nan, years.astype(np.float64)))
     if part == "month":
-        codes, levels = days.astype("datetime64[M]").astype(np.int64) % 12, _MONTHS
+        codes, levels = days.astype("datetime64[M]").astype(np.int64) % 12, MONTHS
     else:
-        codes, levels = (days.astype(np.int64) + 3) % 7, _WEEKDAYS  # 1970 began on a Thursday
+        codes, levels = (days.astype(np.int64) + 3) % 7, WEEKDAYS  # 1970 began on a Thursday
     places: NDArray[np.int32] = np.where(missing, -1, codes).astype(np.int32)
     return TextColumn(name, places, list(levels))

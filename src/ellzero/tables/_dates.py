@@ -43,6 +43,7 @@ _DAY_FIRST, _MONTH_FIRST = "%d-%m-%Y", "%m-%d-%Y"
 _CLOCKS = ("ISO8601", *(f"%Y-%m-%dT{x}%p" for x in ("%I:%M:%S", "%I:%M", "%I:%M:%S.%f")))
 # So many texts are looked at before a column is parsed.
 _SAMPLE = 20
+_STATE = ("differ", "zones", "no_zones", "n_words", "n_read")
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,49 @@ class TextDates:
         if not self.possible:
             self._day, self._month = _no_order(), _no_order()
             self._offsets = MostlyZero()
+
+    def absorb(self, other: TextDates) -> None:
+        """Take what another has found in the rows that follow; values are left where they are."""
+        for own, its in ((self._day, other._day), (self._month, other._month)):
+            own.n_failed += its.n_failed
+            for word in [*its.failed][: max(0, 10 - len(own.failed))]:
+                own.failed[word] = None
+        self._differ |= other._differ
+        self._zones |= other._zones
+        self._no_zones |= other._no_zones
+        self._n_words += other._n_words
+        self._n_read += other._n_read
+        few = bool(self._n_words) and 2 * self._n_read <= self._n_words
+        self.possible = self.possible and other.possible and not few
+
+    def orders(self) -> tuple[WrittenDates, WrittenDates]:
+        """Return the dates if the day comes first, and if the month does."""
+        offsets = self._offsets.finish()
+        return (
+            WrittenDates(self._day.values.finish(), offsets, True),
+            WrittenDates(self._month.values.finish(), offsets, False),
+        )
+
+    def state(self) -> dict[str, Any]:
+        """Return what is known but for values, in plain numbers and texts."""
+        orders = {
+            name: {"failed": list(order.failed), "n_failed": order.n_failed}
+            for name, order in (("day", self._day), ("month", self._month))
+        }
+        flags = {name: getattr(self, f"_{name}") for name in _STATE}
+        return {**orders, **flags, "possible": self.possible}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> TextDates:
+        """Return what a state was taken of."""
+        made = cls()
+        for name, order in (("day", made._day), ("month", made._month)):
+            order.failed = dict.fromkeys(state[name]["failed"])
+            order.n_failed = state[name]["n_failed"]
+        for name in _STATE:
+            setattr(made, f"_{name}", state[name])
+        made.possible = state["possible"]
+        return made
 
     def finish(self) -> WrittenDates | str:
         """Return the dates, or what keeps the texts from being dates; nothing if most are none."""

@@ -9,6 +9,7 @@ from ellzero._messages import Argument, Message
 from ellzero.tables._columns import DateColumn, NumberColumn, TextColumn
 from ellzero.tables._date_parts import PARTS, DatePart, make_part
 from ellzero.tables._dates import DATE_FORMATS
+from ellzero.tables._digests import DateDigest
 from ellzero.tables._errors import listed
 from ellzero.tables._kinds import Remark, describe_levels, rare_reason, reference_level
 from ellzero.tables._levels import Pool, least_rows, pool_rare
@@ -111,10 +112,14 @@ def _take_apart(
         name = f"{column.name} {part}"
         while name in table.columns:
             name += " (date)"
-        values = make_part(column, part, name)
+        values = (
+            column.part(part, name)
+            if isinstance(column, DateDigest)
+            else make_part(column, part, name)
+        )
         if isinstance(values, NumberColumn):
-            present = values.values[~values.missing]
-            if not present.size or present.min() == present.max():
+            ends = values.ends
+            if ends is None or ends[0] == ends[1]:
                 useless.append(f"{part} (constant)")
                 continue
             table.columns[name] = values

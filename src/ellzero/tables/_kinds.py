@@ -11,7 +11,7 @@ import numpy as np
 from ellzero._messages import Argument, Message
 from ellzero.tables._columns import Column, DateColumn, NumberColumn, TextColumn, ValueColumn
 from ellzero.tables._errors import DataError, listed, shortened
-from ellzero.tables._identifiers import names_identifier, numbers_rows, tell_apart
+from ellzero.tables._identifiers import names_identifier, tell_apart
 from ellzero.tables._levels import Pool, least_rows, pool_rare
 from ellzero.tables._read import Table
 
@@ -122,30 +122,27 @@ def _describe(column: Column) -> tuple[str, str]:
     if isinstance(column, TextColumn):
         if column.levels is None:
             return "text", "more than 10,000 different values"
-        if column.n_missing == len(column.codes):
+        if column.n_missing == column.n_rows:
             return "text", "no values"
         return "category", describe_levels(column, None)
     assert isinstance(column, ValueColumn)
-    values = column.values
-    present = values[~np.isnan(values)]
+    ends = column.ends
     if isinstance(column, DateColumn):
-        if not present.size:
+        local = column.local_ends
+        if ends is None or local is None:
             return "date", "no values"
         if not column.calendar:
-            return "date", f"{present.min():.6g} to {present.max():.6g} s"
-        local = column.local[~np.isnan(values)]
-        ends = np.array([local.min(), local.max()]).astype("datetime64[s]")
-        first, last = np.datetime_as_string(ends, unit="D")
+            return "date", f"{ends[0]:.6g} to {ends[1]:.6g} s"
+        first, last = np.datetime_as_string(np.array(local).astype("datetime64[s]"), unit="D")
         return "date", f"{first} to {last}"
-    if not present.size:
+    if ends is None:
         return "number", "no values"
-    return "number", f"{present.min():.6g} to {present.max():.6g}"
+    return "number", f"{ends[0]:.6g} to {ends[1]:.6g}"
 
 
 def reference_level(column: TextColumn) -> int:
     """Return the most frequent level; the first of those that tie."""
-    codes = column.codes[column.codes >= 0]
-    return int(np.bincount(codes).argmax())
+    return int(column.counts.argmax())
 
 
 def describe_levels(column: TextColumn, pool: Pool | None) -> str:
@@ -160,18 +157,18 @@ def describe_levels(column: TextColumn, pool: Pool | None) -> str:
 
 def _useless(column: Column, categorical: bool, keep: bool, least: int, dates: str) -> str:
     """Say why a column can't be a predictor; nothing if it can."""
-    if column.n_missing == len(column.missing):
+    if column.n_missing == column.n_rows:
         return "empty: it has no values"
     if isinstance(column, DateColumn):
         return "" if dates == "parts" and column.calendar else _useless_date(column)
     if isinstance(column, TextColumn):
         return _useless_text(column, categorical, keep, least)
     assert isinstance(column, NumberColumn)
-    present = column.values[~column.missing] if column.n_missing else column.values
-    if present.min() == present.max():
+    ends = column.ends
+    if ends is not None and ends[0] == ends[1]:
         return "constant"
-    if not keep and numbers_rows(column.name, column.values):
-        repeats = names_identifier(column.name) and np.unique(present).size < present.size
+    if not keep and column.numbers_rows:
+        repeats = names_identifier(column.name) and column.repeats
         return _identifier(_TOGETHER if repeats else "")
     return ""
 
@@ -207,7 +204,7 @@ def _useless_text(column: TextColumn, categorical: bool, keep: bool, least: int)
     pooled, pool = pool_rare(column, least)
     n_rare = len(pool.rare) if pool is not None else 0
     n_pooled = len(pooled.levels or [])
-    n_levels, n_present = n_pooled + n_rare - bool(n_rare), len(column.codes) - column.n_missing
+    n_levels, n_present = n_pooled + n_rare - bool(n_rare), column.n_rows - column.n_missing
     if n_levels == 1:
         return "constant"
     comma = Message("numbers with a decimal comma? (", Argument("decimal", ","), ")")

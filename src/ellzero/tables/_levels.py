@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ellzero.tables._columns import TextColumn
 
@@ -45,28 +44,20 @@ def pool_rare(column: TextColumn, least: int) -> tuple[TextColumn, Pool | None]:
     The pooled level comes last, and there is none if no level is rare.
     """
     levels = column.levels or []
-    counts = np.bincount(column.codes[column.codes >= 0], minlength=len(levels))
+    counts = column.counts
     frequent = [levels[code] for code in np.flatnonzero(counts >= max(least, 1))]
     rare = tuple(levels[code] for code in np.flatnonzero((counts > 0) & (counts < least)))
     if not rare:
         if len(frequent) == len(levels):
             return column, None
-        return _recode(column, frequent, -1), None
+        return column.recode(frequent, -1), None
     pool = Pool(_own_name(frequent), rare)
-    return _recode(column, [*frequent, pool.level], len(frequent)), pool
+    return column.recode([*frequent, pool.level], len(frequent)), pool
 
 
 def pool_unknown(column: TextColumn, known: Sequence[str], pool: str) -> TextColumn:
     """Make all levels one that are not known; ``pool``, which is known, is its name."""
-    return _recode(column, list(known), list(known).index(pool))
-
-
-def _recode(column: TextColumn, levels: list[str], rest: int) -> TextColumn:
-    """Return a text in other levels; ``rest`` is the number of all that are not among them."""
-    place = {level: code for code, level in enumerate(levels)}
-    codes = [place.get(level, rest) for level in column.levels or []]
-    table: NDArray[np.int32] = np.array([*codes, -1], dtype=np.int32)
-    return TextColumn(column.name, table[column.codes], levels, column.undated)
+    return column.recode(list(known), list(known).index(pool))
 
 
 def _own_name(taken: Sequence[str]) -> str:

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-import numpy as np
-
 from ellzero._messages import Message
 from ellzero.tables._columns import NumberColumn, TextColumn
 from ellzero.tables._date_parts import DatePart
@@ -141,8 +139,7 @@ def _products(table: Table, base: list[Feature]) -> tuple[list[Feature], list[st
             continue
         column = table.columns[feature.column]
         assert isinstance(column, NumberColumn)
-        present = column.values[~column.missing]
-        if np.all((present == present.min()) | (present == present.max())):
+        if column.two_valued:
             two_valued.append(feature.name)
         else:
             squares.append(Feature(f"{feature.name}^2", "product", factors=(j, j)))

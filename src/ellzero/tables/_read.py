@@ -20,7 +20,19 @@ from ellzero.tables._files import file_hash
 from ellzero.tables._memory import too_large
 from ellzero.tables._source import Source, open_source
 
-__all__ = ["ReadOptions", "Table", "read_table"]
+__all__ = [
+    "Attempt",
+    "ReadOptions",
+    "Table",
+    "first_line",
+    "kind_of_type",
+    "open_table",
+    "read_table",
+]
+
+
+# Bytes of a column of Parquet that are read at a time.
+_BUFFER = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -128,7 +140,7 @@ def _read(
     progress: Callable[[int], None] | None,
 ) -> Table:
     # Sets and dicts throughout: a table may have a hundred thousand columns.
-    names, attempts = _open(source, options, text)
+    names, attempts = open_table(source, options, text)
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise DataError(f"{source}: more than one column is called {listed(repeated)}.")
@@ -153,7 +165,7 @@ def _read(
     return Table(columns, n_rows, source.name, file_hash(source.path), unread)
 
 
-class _Attempt:
+class Attempt:
     """One way to read a file: an Arrow type for each column, and the batches."""
 
     def __init__(
@@ -162,9 +174,13 @@ class _Attempt:
         self.types, self.batches = types, batches
 
 
-def _open(
+def open_table(
     source: Source, options: ReadOptions, text: Collection[str]
-) -> tuple[list[str], Iterator[_Attempt]]:
+) -> tuple[list[str], Iterator[Attempt]]:
+    """Look at a file: return the names of its columns, and ways to read it.
+
+    The first that comes to the end without a `TypeMismatchError` is right.
+    """
     suffix = source.suffix
     readers = {
         ".parquet": _open_parquet,
@@ -181,30 +197,37 @@ def _open(
     return csv.names, _csv_attempts(csv)
 
 
-def _csv_attempts(csv: CSVTypes) -> Iterator[_Attempt]:
+def _csv_attempts(csv: CSVTypes) -> Iterator[Attempt]:
     """Types as the first block of the file suggests them; if that fails, as all of it does."""
     for types in csv.attempts():
-        yield _Attempt(types, partial(csv.batches, types))
+        yield Attempt(types, partial(csv.batches, types))
 
 
-def _open_parquet(source: Source) -> tuple[list[str], _Attempt]:
+def _open_parquet(source: Source) -> tuple[list[str], Attempt]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        file = pq.ParquetFile(source.path)
+        # A stretch of each column at a time: groups of rows may be large. Checksums, where there
+        # are some, are compared.
+        file = pq.ParquetFile(
+            source.path,
+            page_checksum_verification=True,
+            pre_buffer=False,
+            buffer_size=_BUFFER,
+        )
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise DataError(f"{source} is not a whole Parquet file: {_first_line(error)}.") from None
+        raise DataError(f"{source} is not a whole Parquet file: {first_line(error)}.") from None
     schema = file.schema_arrow
 
     def batches(kept: list[str]) -> Iterator[Any]:
         # Batches small enough for the memory that they take not to matter
         return iter(file.iter_batches(batch_size=16_384, columns=kept))
 
-    return list(schema.names), _Attempt(dict(zip(schema.names, schema.types, strict=True)), batches)
+    return list(schema.names), Attempt(dict(zip(schema.names, schema.types, strict=True)), batches)
 
 
-def _open_arrow(source: Source) -> tuple[list[str], _Attempt]:
+def _open_arrow(source: Source) -> tuple[list[str], Attempt]:
     import pyarrow as pa
 
     try:
@@ -217,7 +240,7 @@ def _open_arrow(source: Source) -> tuple[list[str], _Attempt]:
             file = pa.ipc.open_stream(mapped)
             count, get = -1, None
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise DataError(f"{source} is not a whole Arrow file: {_first_line(error)}.") from None
+        raise DataError(f"{source} is not a whole Arrow file: {first_line(error)}.") from None
     schema = file.schema
 
     def batches(kept: list[str]) -> Iterator[Any]:
@@ -228,10 +251,10 @@ def _open_arrow(source: Source) -> tuple[list[str], _Attempt]:
             for i in range(count):
                 yield get(i).select(kept)
 
-    return list(schema.names), _Attempt(dict(zip(schema.names, schema.types, strict=True)), batches)
+    return list(schema.names), Attempt(dict(zip(schema.names, schema.types, strict=True)), batches)
 
 
-def _open_stata(source: Source) -> tuple[list[str], _Attempt]:
+def _open_stata(source: Source) -> tuple[list[str], Attempt]:
     try:
         import pandas as pd
     except ImportError:
@@ -241,18 +264,18 @@ def _open_stata(source: Source) -> tuple[list[str], _Attempt]:
     try:
         table = pa.Table.from_pandas(pd.read_stata(source.path), preserve_index=False)
     except Exception as error:  # a file that is cut can fail in any way in there
-        raise DataError(f"{source} is not a whole Stata file: {_first_line(error)}.") from None
+        raise DataError(f"{source} is not a whole Stata file: {first_line(error)}.") from None
     schema = table.schema
 
     def batches(kept: list[str]) -> Iterator[Any]:
         return iter(table.select(kept).to_batches())
 
-    return list(schema.names), _Attempt(dict(zip(schema.names, schema.types, strict=True)), batches)
+    return list(schema.names), Attempt(dict(zip(schema.names, schema.types, strict=True)), batches)
 
 
 def _gather(
     source: Source,
-    attempt: _Attempt,
+    attempt: Attempt,
     kept: list[str],
     text: Collection[str],
     day_first: Mapping[str, bool],
@@ -285,24 +308,30 @@ def _gather(
     except TypeMismatchError:
         return None
     except (pa.ArrowException, OSError, UnicodeError, EOFError) as error:
-        raise DataError(f"{source} can't be read to its end: {_first_line(error)}.") from None
+        raise DataError(f"{source} can't be read to its end: {first_line(error)}.") from None
     return {gatherer.name: gatherer.finish() for gatherer in gatherers}, n_rows
 
 
 def _gatherer(
     source: Source, name: str, kind: Any, as_text: bool, day_first: bool | None
 ) -> Gatherer:
+    what = kind_of_type(source, name, kind, as_text)
+    return Gatherer(name, what, what == "text" and as_text, day_first if what == "text" else None)
+
+
+def kind_of_type(source: object, name: str, kind: Any, as_text: bool) -> str:
+    """Return what a column of an Arrow type becomes: "number", "text" or "date"."""
     import pyarrow as pa
 
     is_ = pa.types
     if is_.is_dictionary(kind) or is_.is_string(kind) or is_.is_large_string(kind) or as_text:
-        return Gatherer(name, "text", as_text, day_first)
+        return "text"
     if is_.is_integer(kind) or is_.is_floating(kind) or is_.is_boolean(kind):
-        return Gatherer(name, "number", False)
+        return "number"
     if is_.is_null(kind) or is_.is_decimal(kind):
-        return Gatherer(name, "number", False)
+        return "number"
     if is_.is_temporal(kind) and not is_.is_interval(kind):
-        return Gatherer(name, "date", False)
+        return "date"
     raise DataError(
         f"{source}: column {name!r} holds values of the type {kind}, which are neither numbers, "
         "texts nor dates: leave it out with ",
@@ -311,6 +340,7 @@ def _gatherer(
     )
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """Return what an error says, in one line."""
     lines = str(error).strip().splitlines()
     return lines[0].rstrip(".")[:200] if lines else type(error).__name__

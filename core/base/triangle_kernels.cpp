@@ -1,0 +1,157 @@
+#include "base/triangle_kernels.hpp"
+
+#include <algorithm>
+
+namespace ellzero {
+namespace {
+
+constexpr Index kHeight = 4;      // of a tile of products
+constexpr Index kDepth = 256;     // rows whose products are summed at a time
+constexpr Index kTogether = 120;  // columns that stay in the second cache meanwhile
+constexpr Index kMirrored = 32;   // entries of a row that are mirrored at a time
+constexpr Index kPacked = 16;     // rows of a table that are packed at a time
+
+template <class T>
+ELLZERO_INLINE void pack_table_any(const T* table, Index stride, const Index* order, Index rows,
+                                   Index columns, const double* middle, double* strips) {
+  for (Index begin = 0; begin < rows; begin += kPacked) {
+    const Index end = std::min(rows, begin + kPacked);
+    for (Index j = 0; j < columns; j += kStripColumns) {
+      const Index width = std::min(kStripColumns, columns - j);
+      for (Index r = begin; r < end; ++r) {
+        const T* source = table + order[r] * stride + j;
+        double* target = strips + strip_place(r, j, rows);
+        const T* next = table + order[std::min(r + kPacked, rows - 1)] * stride + j;
+        ELLZERO_PREFETCH(next);
+        ELLZERO_PREFETCH(next + width - 1);
+        if (width == kStripColumns) {
+          for (Index c = 0; c < kStripColumns; c += kLanes) {
+            store(target + c, load(source + c) - load(middle + j + c));
+          }
+        } else {
+          for (Index c = 0; c < width; ++c) {
+            target[c] = static_cast<double>(source[c]) - middle[j + c];
+          }
+        }
+      }
+    }
+  }
+}
+
+// A tile of kHeight by V vectors: a and b are the first rows of its columns.
+template <int V>
+ELLZERO_INLINE void add_tile(const double* a, const double* b, Index rows, bool fresh, double* out,
+                             Index stride) {
+  Lanes sums[kHeight][V] = {};
+  for (int i = 0; i < kHeight && !fresh; ++i) {
+    for (int v = 0; v < V; ++v) sums[i][v] = load(out + i * stride + v * kLanes);
+  }
+  for (Index r = 0; r < rows; ++r) {
+    Lanes x[V];
+    for (int v = 0; v < V; ++v) x[v] = load(b + r * kStripColumns + v * kLanes);
+    for (int i = 0; i < kHeight; ++i) {
+      const Lanes w = broadcast(a[r * kStripColumns + i]);
+      for (int v = 0; v < V; ++v) sums[i][v] += w * x[v];
+    }
+  }
+  for (int i = 0; i < kHeight; ++i) {
+    for (int v = 0; v < V; ++v) store(out + i * stride + v * kLanes, sums[i][v]);
+  }
+}
+
+// The products of columns top .. last with those of a strip that begins with column j.
+template <int V>
+ELLZERO_INLINE void add_strip(const double* strips, Index all, Index first, Index rows, Index j,
+                              Index top, Index last, bool fresh, double* out, Index stride) {
+  const double* b = strips + strip_place(first, j, all);
+  for (Index i = top; i < last; i += kHeight) {
+    add_tile<V>(strips + strip_place(first, i, all), b, rows, fresh, out + i * stride + j, stride);
+  }
+}
+
+}  // namespace
+
+ELLZERO_MULTIVERSION
+void pack_table(const double* table, Index stride, const Index* order, Index rows, Index columns,
+                const double* middle, double* strips) {
+  pack_table_any(table, stride, order, rows, columns, middle, strips);
+}
+
+ELLZERO_MULTIVERSION
+void pack_table(const float* table, Index stride, const Index* order, Index rows, Index columns,
+                const double* middle, double* strips) {
+  pack_table_any(table, stride, order, rows, columns, middle, strips);
+}
+
+ELLZERO_MULTIVERSION
+void pack_columns(const double* const* columns, Index count, const Index* order, Index rows,
+                  Index first, const double* middle, double* strips) {
+  for (Index c = 0; c < count;) {
+    double* target = strips + strip_place(0, first + c, rows);
+    const double* m = middle + c;
+    if ((first + c) % kLanes == 0 && c + kLanes <= count) {
+      const double *x0 = columns[c], *x1 = columns[c + 1], *x2 = columns[c + 2],
+                   *x3 = columns[c + 3];
+      const Lanes shift = load(m);
+      for (Index r = 0; r < rows; ++r) {
+        const Index row = order[r];
+        store(target + r * kStripColumns, Lanes{x0[row], x1[row], x2[row], x3[row]} - shift);
+      }
+      c += kLanes;
+    } else {
+      const double* x = columns[c];
+      for (Index r = 0; r < rows; ++r) target[r * kStripColumns] = x[order[r]] - *m;
+      ++c;
+    }
+  }
+}
+
+ELLZERO_MULTIVERSION
+void add_triangle(const double* strips, Index rows, Index begin, Index end, Index columns,
+                  bool fresh, double* out, Index stride) {
+  // Once at least: no rows have products, too, which are zero
+  for (Index first = begin; first < std::max(end, begin + 1); first += kDepth) {
+    const Index depth = std::min(kDepth, end - first);
+    const bool anew = fresh && first == begin;
+    for (Index top = 0; top < columns; top += kTogether) {
+      for (Index j = top; j < columns; j += kStripColumns) {
+        const Index width = std::min(kStripColumns, columns - j);
+        const Index last = std::min(top + kTogether, j + width);
+        if (width > 2 * kLanes) {
+          add_strip<3>(strips, rows, first, depth, j, top, last, anew, out, stride);
+        } else if (width > kLanes) {
+          add_strip<2>(strips, rows, first, depth, j, top, last, anew, out, stride);
+        } else {
+          add_strip<1>(strips, rows, first, depth, j, top, last, anew, out, stride);
+        }
+      }
+    }
+  }
+}
+
+ELLZERO_MULTIVERSION
+void mirror_triangle(const double* triangle, Index stride, const double* v, double factor,
+                     Index count, double* out) {
+  for (Index begin = 0; begin < count; begin += kMirrored) {
+    for (Index i = 0; i < std::min(count, begin + kMirrored); ++i) {
+      const double* row = triangle + i * stride;
+      for (Index j = std::max(i, begin); j < std::min(count, begin + kMirrored); ++j) {
+        const double value = row[j] + factor * (v[i] * v[j]);
+        out[i * count + j] = value;
+        out[j * count + i] = value;
+      }
+    }
+  }
+}
+
+ELLZERO_MULTIVERSION
+void merge_products(double* one, const double* other, const double* v, double factor, Index count) {
+  for (Index i = 0; i < count; ++i) {
+    double* target = one + i * count;
+    const double* source = other + i * count;
+    const double own = v[i];
+    for (Index j = 0; j < count; ++j) target[j] += source[j] + factor * (own * v[j]);
+  }
+}
+
+}  // namespace ellzero

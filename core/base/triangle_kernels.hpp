@@ -1,0 +1,40 @@
+// Products of all columns with all columns, the upper triangle alone.
+#pragma once
+
+#include "base/kernels.hpp"
+
+namespace ellzero {
+
+// Columns lie in strips of so many, each strip row after row: entry (r, j) of `rows` rows is at
+// strips[strip_place(r, j, rows)]. The last strip is filled up with anything finite.
+inline constexpr Index kStripColumns = 12;
+inline Index strip_place(Index row, Index column, Index rows) {
+  return (column / kStripColumns * rows + row) * kStripColumns + column % kStripColumns;
+}
+
+// Brings rows order[0], order[1], .. of a table into strips, counted from a middle. Rows of the
+// table are `stride` apart.
+void pack_table(const double* table, Index stride, const Index* order, Index rows, Index columns,
+                const double* middle, double* strips);
+void pack_table(const float* table, Index stride, const Index* order, Index rows, Index columns,
+                const double* middle, double* strips);
+
+// The same for columns that lie apart, the first of them column `first` of the strips.
+void pack_columns(const double* const* columns, Index count, const Index* order, Index rows,
+                  Index first, const double* middle, double* strips);
+
+// out(i, j) += sum over rows begin .. end of v_i v_j, for i <= j < columns, or = that if `fresh`;
+// rows of out are `stride` apart, which is `columns` rounded up to whole strips, and there are as
+// many of them. What else is in out is overwritten with anything. The bits depend on the values
+// alone.
+void add_triangle(const double* strips, Index rows, Index begin, Index end, Index columns,
+                  bool fresh, double* out, Index stride);
+
+// out(i, j) = out(j, i) = triangle(i, j) + factor * v_i v_j, for i <= j < count.
+void mirror_triangle(const double* triangle, Index stride, const double* v, double factor,
+                     Index count, double* out);
+
+// one(i, j) += other(i, j) + factor * v_i v_j for all i, j < count; rows are that far apart.
+void merge_products(double* one, const double* other, const double* v, double factor, Index count);
+
+}  // namespace ellzero
