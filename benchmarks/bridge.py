@@ -5,6 +5,8 @@ one process. Beside them the package bayesbridge, if it is installed. Its source
 older Cython: pip install "cython<3" setuptools wheel, then pip install --no-build-isolation
 bayesbridge. It samples under a prior of its own, so that effective sample sizes are of two
 posteriors: the time of an iteration is given too.
+
+With --square the bridge at 2000 x 2000 alone: two chains, two threads, and what a minute yields.
 """
 
 import os
@@ -12,6 +14,7 @@ import os
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"
 
+import argparse
 import importlib.util
 import time
 import warnings
@@ -75,7 +78,40 @@ def _time(work):
     return time.perf_counter() - start
 
 
+def square(seeds, n_draws, n_warmup):
+    """Print effective sample sizes at 2000 x 2000, and what they would be after a minute."""
+    print("| seed | seconds | of processor | slowest coefficient | tau | sigma_e | in a minute |")
+    print("|---|---|---|---|---|---|---|")
+    for seed in seeds:
+        X, y, _ = make_collinear(2000, 2000, random_state=seed)
+        model = BayesianBridgeRegressor(
+            n_chains=2, n_draws=n_draws, n_warmup=n_warmup, random_state=seed, n_jobs=2
+        )
+        processor = time.process_time()
+        seconds = _time(lambda model=model, X=X, y=y: model.fit(X, y))
+        processor = time.process_time() - processor
+        draws = model.draws_
+        shape = draws.n_chains, draws.n_draws
+        found = [
+            min(float(array_stats.ess(column.reshape(shape))) for column in values.T)
+            for values in (draws.coef, draws.tau.reshape(-1, 1), draws.sigma_e.reshape(-1, 1))
+        ]
+        warm = seconds * n_warmup / (n_warmup + n_draws)
+        minute = min(found) * (60 - warm) / (seconds - warm)
+        row = " | ".join(f"{value:.0f}" for value in (*found, minute))
+        print(f"| {seed} | {seconds:.1f} | {processor:.1f} | {row} |", flush=True)
+
+
 def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--square", action="store_true")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[10, 11])
+    parser.add_argument("--draws", type=int, default=400)
+    parser.add_argument("--warmup", type=int, default=100)
+    arguments = parser.parse_args()
+    if arguments.square:
+        warnings.simplefilter("ignore")
+        return square(arguments.seeds, arguments.draws, arguments.warmup)
     has_peer = importlib.util.find_spec("bayesbridge") is not None
     if not has_peer:
         print("bayesbridge is not installed.\n")
