@@ -96,7 +96,7 @@ def against_dask(repeats=7):
     print("ten folds over Dask's own X.T @ X, on the same cluster of two workers")
     print("      n      p   wall   processor")
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as own,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as own,
         distributed.Client(own) as client,
     ):
 
@@ -123,7 +123,7 @@ def peak_of_worker(parts):
     import distributed
 
     with (
-        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as own,
+        distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as own,
         distributed.Client(own) as client,
     ):
         X = da.random.default_rng(0).standard_normal((parts * 20_000, 200), chunks=(20_000, 200))

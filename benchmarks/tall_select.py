@@ -3,7 +3,7 @@
     python benchmarks/tall_select.py                  10 GB of Parquet through --memory 2GB
     python benchmarks/tall_select.py --size 1GB       less of it
     python benchmarks/tall_select.py --growth         from 10^5 to 10^7 rows: the exponent
-    python benchmarks/tall_select.py --kill           the same 1 GB, killed half way, then resumed
+    python benchmarks/tall_select.py --kill           1 GB unless told, killed and resumed
 
 Files are made under --folder (the system's temporary folder unless told) and removed at the end. A
 category and some missing values are among the columns, so that every kind of pass is gone through.
@@ -107,8 +107,8 @@ def growth(folder, memory):
             print(f"exponent of {what} time from {one[0]:,} to {two[0]:,} rows: {exponent:.3f}")
 
 
-def killed(folder, memory):
-    make_files(folder, int(1e9 / ROW_BYTES))
+def killed(folder, size, memory):
+    make_files(folder, int(parse_memory(size) / ROW_BYTES))
     expected, out, kept = folder / "all.json", folder / "out.json", folder / "kept.npz"
     wall, _, _ = run(command(folder, memory, "--json", expected))
     arguments = command(folder, memory, "--json", out, "--resume", kept)
@@ -127,7 +127,7 @@ def killed(folder, memory):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--size", default="10GB")
+    parser.add_argument("--size", help="of the files: 10GB unless told, 1GB with --kill")
     parser.add_argument("--memory", default="2GB")
     parser.add_argument("--folder", default=None)
     parser.add_argument("--growth", action="store_true")
@@ -138,9 +138,9 @@ def main():
         if asked.growth:
             growth(folder, asked.memory)
         elif asked.kill:
-            killed(folder, asked.memory)
+            killed(folder, asked.size or "1GB", asked.memory)
         else:
-            through_memory(folder, asked.size, asked.memory)
+            through_memory(folder, asked.size or "10GB", asked.memory)
 
 
 if __name__ == "__main__":

@@ -130,27 +130,36 @@ void add_triangle(const double* strips, Index rows, Index begin, Index end, Inde
 }
 
 ELLZERO_MULTIVERSION
-void mirror_triangle(const double* triangle, Index stride, const double* v, double factor,
-                     Index count, double* out) {
+void pack_triangle(const double* triangle, Index stride, const double* v, double factor,
+                   Index count, double* packed) {
+  for (Index i = 0; i < count; ++i) {
+    const double* row = triangle + i * stride;
+    const double own = v[i];
+    for (Index j = i; j < count; ++j) *packed++ = row[j] + factor * (own * v[j]);
+  }
+}
+
+ELLZERO_MULTIVERSION
+void mirror_triangle(const double* packed, Index count, double* out) {
   for (Index begin = 0; begin < count; begin += kMirrored) {
-    for (Index i = 0; i < std::min(count, begin + kMirrored); ++i) {
-      const double* row = triangle + i * stride;
-      for (Index j = std::max(i, begin); j < std::min(count, begin + kMirrored); ++j) {
-        const double value = row[j] + factor * (v[i] * v[j]);
-        out[i * count + j] = value;
-        out[j * count + i] = value;
+    const Index end = std::min(count, begin + kMirrored);
+    for (Index i = 0; i < end; ++i) {
+      // Where column 0 of the row would be
+      const double* row = packed + i * count - packed_size(i);
+      for (Index j = std::max(i, begin); j < end; ++j) {
+        out[i * count + j] = row[j];
+        out[j * count + i] = row[j];
       }
     }
   }
 }
 
 ELLZERO_MULTIVERSION
-void merge_products(double* one, const double* other, const double* v, double factor, Index count) {
+void merge_products(double* one, const double* other, const double* v, double factor, Index count,
+                    bool packed) {
   for (Index i = 0; i < count; ++i) {
-    double* target = one + i * count;
-    const double* source = other + i * count;
     const double own = v[i];
-    for (Index j = 0; j < count; ++j) target[j] += source[j] + factor * (own * v[j]);
+    for (Index j = packed ? i : 0; j < count; ++j) *one++ += *other++ + factor * (own * v[j]);
   }
 }
 

@@ -30,11 +30,19 @@ void pack_columns(const double* const* columns, Index count, const Index* order,
 void add_triangle(const double* strips, Index rows, Index begin, Index end, Index columns,
                   bool fresh, double* out, Index stride);
 
-// out(i, j) = out(j, i) = triangle(i, j) + factor * v_i v_j, for i <= j < count.
-void mirror_triangle(const double* triangle, Index stride, const double* v, double factor,
-                     Index count, double* out);
+// A triangle is packed if its rows follow each other without what is left of the diagonal.
+inline Index packed_size(Index count) { return count * (count + 1) / 2; }
 
-// one(i, j) += other(i, j) + factor * v_i v_j for all i, j < count; rows are that far apart.
-void merge_products(double* one, const double* other, const double* v, double factor, Index count);
+// packed(i, j) = triangle(i, j) + factor * v_i v_j, for i <= j < count.
+void pack_triangle(const double* triangle, Index stride, const double* v, double factor,
+                   Index count, double* packed);
+
+// out(i, j) = out(j, i) = packed(i, j), for i <= j < count.
+void mirror_triangle(const double* packed, Index count, double* out);
+
+// one(i, j) += other(i, j) + factor * v_i v_j for all i, j < count, or for those of two triangles
+// that are packed. The bits of an entry are the same either way.
+void merge_products(double* one, const double* other, const double* v, double factor, Index count,
+                    bool packed);
 
 }  // namespace ellzero

@@ -19,7 +19,7 @@ using Out = nb::ndarray<double, nb::ndim<Dimensions>, nb::c_contig, nb::device::
 template <class T>
 nb::object block_products(const std::optional<Rows<T>>& table, const nb::list& columns,
                           const Vector<double>& middle, const std::optional<Vector<Index>>& fold,
-                          const std::optional<Vector<double>>& root_weight, const Out<3>& out) {
+                          const std::optional<Vector<double>>& root_weight, const Out<2>& out) {
   BlockRows<T> block{nullptr, 0, 0, {}, -1};
   const auto check_rows = [&](std::size_t rows) {
     if (block.rows < 0) block.rows = static_cast<Index>(rows);
@@ -40,8 +40,7 @@ nb::object block_products(const std::optional<Rows<T>>& table, const nb::list& c
   }
   const Index count = block.width(), folds = out.shape(0);
   require(count > 0 && count == static_cast<Index>(middle.size()) && folds > 0 &&
-              count == static_cast<Index>(out.shape(1)) &&
-              count == static_cast<Index>(out.shape(2)),
+              packed_size(count) == static_cast<Index>(out.shape(1)),
           "as many columns everywhere");
   if (root_weight) check_rows(root_weight->size());
   if (fold) {
@@ -59,17 +58,30 @@ nb::object block_products(const std::optional<Rows<T>>& table, const nb::list& c
                      root_weight ? root_weight->data() : nullptr)
         .sum(out.data(), sums.data());
   }
-  return to_array(sums.data(), {out.shape(0), out.shape(1)});
+  return to_array(sums.data(), {out.shape(0), middle.size()});
 }
 
-void merge(const Out<2>& one, const Matrix<double>& other, const Vector<double>& v, double factor) {
-  const std::size_t count = v.size();
-  require(one.shape(0) == count && one.shape(1) == count && other.shape(0) == count &&
-              other.shape(1) == count && other.stride(1) == 1 &&
-              other.stride(0) == static_cast<std::int64_t>(count),
+using Products = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
+using OtherProducts = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+
+// Either matrices or packed triangles of one dimension.
+void merge(const Products& one, const OtherProducts& other, const Vector<double>& v,
+           double factor) {
+  const Index count = v.size();
+  const bool packed = one.ndim() == 1;
+  const std::size_t size = packed ? packed_size(count) : count * count;
+  require(one.ndim() == other.ndim() && one.size() == size && other.size() == size,
           "products of as many columns");
   nb::gil_scoped_release released;
-  merge_products(one.data(), other.data(), v.data(), factor, static_cast<Index>(count));
+  merge_products(one.data(), other.data(), v.data(), factor, count, packed);
+}
+
+void mirror(const Vector<double>& packed, const Out<2>& out) {
+  const Index count = out.shape(0);
+  require(out.shape(1) == out.shape(0) && packed_size(count) == static_cast<Index>(packed.size()),
+          "products of as many columns");
+  nb::gil_scoped_release released;
+  mirror_triangle(packed.data(), count, out.data());
 }
 
 template <class T>
@@ -86,6 +98,7 @@ void bind_block_products(nb::module_& m) {
   define<float>(m);
   m.def("merge_products", &merge, nb::arg("one").noconvert(), nb::arg("other").noconvert(),
         nb::arg("v").noconvert(), nb::arg("factor"));
+  m.def("mirror_triangle", &mirror, nb::arg("packed").noconvert(), nb::arg("out").noconvert());
 }
 
 }  // namespace ellzero

@@ -47,9 +47,9 @@ class BlockProducts {
         rows_at_once_(std::min(block.rows, columns_ > kFew ? block.rows : kCached / stride_)),
         strips_(room_for<kStrips>(rows_at_once_ * stride_)) {}
 
-  // products[f], of width by width, is the C of fold f, and sums[f] its s.
+  // products[f] is the upper triangle of the C of fold f, packed, and sums[f] its s.
   void sum(double* products, double* sums) {
-    const Index count = block_.width();
+    const Index packed = packed_size(block_.width());
     // Of many columns all rows are taken at once: the triangle of one fold after the other.
     const bool at_once = rows_at_once_ >= block_.rows;
     const Index size = stride_ * stride_;
@@ -62,12 +62,12 @@ class BlockProducts {
         double* triangle = triangles + (at_once ? 0 : f * size);
         add_triangle(strips_, rows, begins_[f], begins_[f + 1], columns_, first == 0, triangle,
                      stride_);
-        if (at_once) finish(f, triangle, products + f * count * count, sums);
+        if (at_once) finish(f, triangle, products + f * packed, sums);
       }
     }
     if (at_once) return;
     for (Index f = 0; f < folds_; ++f) {
-      finish(f, triangles + f * size, products + f * count * count, sums);
+      finish(f, triangles + f * size, products + f * packed, sums);
     }
   }
 
@@ -132,7 +132,7 @@ class BlockProducts {
     for (Index i = 0; i < count; ++i) sums[f * count + i] = triangle[i * stride_ + count];
     const double weight = triangle[count * stride_ + count];
     const double factor = weight > 0 ? -1 / weight : 0;
-    mirror_triangle(triangle, stride_, sums + f * count, factor, count, products);
+    pack_triangle(triangle, stride_, sums + f * count, factor, count, products);
   }
 
   const BlockRows<T>& block_;

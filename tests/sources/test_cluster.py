@@ -43,7 +43,7 @@ def cluster(workers):
         n_workers=workers,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
+        dashboard_address=":0",
         memory_limit=0,
         silence_logs=50,
     )

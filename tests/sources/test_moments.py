@@ -59,10 +59,12 @@ def test_moments_of_a_block_are_those_of_rational_numbers(by_rows, weighted):
     mean, products = exact_moments(values, weight)
     np.testing.assert_allclose(found.mean + values[0], mean, rtol=1e-15)
     scale = np.sqrt(np.multiply.outer(np.diag(products), np.diag(products)))
-    assert np.max(np.abs(found.products - products) / scale) < 1e-15
+    made = found.mirrored().products
+    assert np.max(np.abs(made - products) / scale) < 1e-15
     assert found.rows == 60
     assert found.weight == (60 if weight is None else weight.sum())
-    assert (found.products == found.products.T).all()
+    assert (made == made.T).all()
+    assert (found.products == made[np.triu_indices(4)]).all()
 
 
 @pytest.mark.parametrize("p", [1, 3, 4, 11, 12, 13, 40, 130, 300])
@@ -84,8 +86,10 @@ def test_moments_of_any_width_are_those_of_folds_one_by_one(p, kind):
         centred = own - own.mean(axis=0)
         assert found.rows == len(own)
         np.testing.assert_allclose(found.mean + values[0], own.mean(axis=0), rtol=1e-12)
-        np.testing.assert_allclose(found.products, centred.T @ centred, rtol=1e-11, atol=1e-8)
-        assert (found.products == found.products.T).all()
+        made = found.mirrored().products
+        np.testing.assert_allclose(made, centred.T @ centred, rtol=1e-11, atol=1e-8)
+        assert (made == made.T).all()
+        assert (found.products == made[np.triu_indices(p + 1)]).all()
 
 
 @settings(max_examples=50, deadline=None)
@@ -108,8 +112,22 @@ def test_parts_put_together_are_the_whole(seed, sizes, far):
     assert out.rows == whole.rows
     assert out.weight == whole.weight
     np.testing.assert_allclose(out.mean, whole.mean, rtol=0, atol=1e-13)
-    scale = np.sqrt(np.multiply.outer(np.diag(whole.products), np.diag(whole.products)))
-    assert np.max(np.abs(out.products - whole.products) / scale) < 1e-14
+    made, products = out.mirrored().products, whole.mirrored().products
+    scale = np.sqrt(np.multiply.outer(np.diag(products), np.diag(products)))
+    assert np.max(np.abs(made - products) / scale) < 1e-14
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 40])
+def test_triangles_and_all_products_are_merged_to_the_same_bits(count):
+    rng = np.random.default_rng(count)
+    one, other = (
+        block_moments(as_block(rng.normal(size=(30, count))), np.zeros(count), folds=0, seed=0)[0]
+        for _ in range(2)
+    )
+    whole = merge(one.mirrored(), other.mirrored())
+    packed = merge(one, other).mirrored()
+    assert (whole.products == packed.products).all()
+    assert (whole.mean == packed.mean).all()
 
 
 def test_a_large_mean_costs_no_digits():
@@ -119,7 +137,7 @@ def test_a_large_mean_costs_no_digits():
     (found,) = accumulate(iter(blocks), Job(values[0], 0, 0), threads=2)
     _, products = exact_moments(values)
     scale = np.sqrt(np.multiply.outer(np.diag(products), np.diag(products)))
-    assert np.max(np.abs(found.products - products) / scale) < 1e-15
+    assert np.max(np.abs(found.mirrored().products - products) / scale) < 1e-15
 
 
 def test_a_first_row_far_from_all_others_costs_no_digits_either():
@@ -129,7 +147,7 @@ def test_a_first_row_far_from_all_others_costs_no_digits_either():
     blocks = [as_block(values[a : a + 100], start=a) for a in range(0, 1000, 100)]
     (found,) = accumulate(iter(blocks), Job(values[0], 0, 0), threads=1)
     _, products = exact_moments(values)
-    np.testing.assert_allclose(found.products, products, rtol=1e-14)
+    np.testing.assert_allclose(found.mirrored().products, products, rtol=1e-14)
 
 
 def test_another_shift_changes_nothing_but_what_means_are_counted_from():

@@ -138,7 +138,7 @@ def test_the_client_holds_no_large_block():
             n_workers=1,
             threads_per_worker=1,
             processes=True,
-            dashboard_address=None,
+            dashboard_address=":0",
             memory_limit=0,
             silence_logs=50,
         ) as local,

@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero.sources._moments import Block, Moments, block_moments, merge
+from ellzero.sources._moments import Block, Moments, block_moments, merge, room_for
 
 __all__ = ["Job", "Tree", "Work", "accumulate", "merge_all", "rows_per_block", "sum_part"]
 
@@ -50,7 +50,7 @@ class Job(NamedTuple):
 
     def make_room(self) -> _Floats:
         """Return room for the moments of a block."""
-        return np.empty((max(self.folds, 1), len(self.shift), len(self.shift)))
+        return room_for(self.folds, len(self.shift))
 
 
 def merge_all(one: list[Moments] | None, other: list[Moments]) -> list[Moments]:

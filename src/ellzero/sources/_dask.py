@@ -119,7 +119,8 @@ def _merge(*nodes: list[Moments] | None) -> list[Moments] | None:
     filled = [node for node in nodes if node is not None]
     if len(filled) < 2:
         return filled[0] if filled else None
-    own = [fold._replace(products=fold.products.copy()) for fold in filled[0]]
+    room = np.array([fold.products for fold in filled[0]])  # one copy, of large pages
+    own = [fold._replace(products=mine) for fold, mine in zip(filled[0], room, strict=True)]
     return reduce(merge_all, filled[1:], own)
 
 

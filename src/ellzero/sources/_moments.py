@@ -27,6 +27,7 @@ __all__ = [
     "block_moments",
     "merge",
     "rebase",
+    "room_for",
     "sum_folds",
 ]
 
@@ -49,12 +50,30 @@ class Moments(NamedTuple):
     rows: int
     weight: float
     mean: _Floats  # of every column, counted from the shift
-    products: _Floats  # sums of products of deviations from these means
+    # Sums of products of deviations from these means: while rows are read, the upper triangle, row
+    # after row, which is half to hold, to merge and to send; in statistics, all of them
+    products: _Floats
 
     @classmethod
     def of_nothing(cls, count: int) -> Moments:
         """Return those of no rows."""
-        return cls(0, 0.0, np.zeros(count), np.zeros((count, count)))
+        return cls(0, 0.0, np.zeros(count), np.zeros(packed_size(count)))
+
+    def mirrored(self) -> Moments:
+        """Return the same with all products instead of their upper triangle."""
+        products = np.empty((len(self.mean), len(self.mean)))
+        _core.mirror_triangle(self.products, products)
+        return self._replace(products=products)
+
+
+def packed_size(count: int) -> int:
+    """Return how many products of so many columns a triangle has."""
+    return count * (count + 1) // 2
+
+
+def room_for(folds: int, count: int) -> _Floats:
+    """Return room for the products of every fold."""
+    return np.empty((max(folds, 1), packed_size(count)))
 
 
 class Block(NamedTuple):
@@ -121,7 +140,7 @@ def block_moments(
 ) -> list[Moments]:
     """Return the moments of every fold's share of a block; of all of it, without folds.
 
-    They lie in ``room``, of shape (folds, columns, columns), if that is given.
+    They lie in ``room``, as `room_for` makes it, if that is given.
 
     Raises
     ------
@@ -129,7 +148,7 @@ def block_moments(
         If a value is missing or infinite.
     """
     if room is None:
-        room = np.empty((max(folds, 1), len(shift), len(shift)))
+        room = room_for(folds, len(shift))
     if block.rows == 0:
         return [Moments.of_nothing(len(shift)) for _ in room]
     fold = assign_folds(block.part, block.start, block.rows, folds=folds, seed=seed)

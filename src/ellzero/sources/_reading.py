@@ -114,6 +114,7 @@ def finish(
         raise SourceError(
             f"fold {empty[0]} of {len(found)} has no rows of positive weight: take fewer folds."
         )
+    found = [fold.mirrored() for fold in found]
     for fold in found:
         large = np.flatnonzero(~np.isfinite(np.diag(fold.products)))
         if large.size:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ellzero.sources._accumulate import accumulate
 from ellzero.sources._arrays import cut_arrays
-from ellzero.sources._moments import Block, Moments, sum_folds
+from ellzero.sources._moments import Block, Moments, room_for, sum_folds
 
 __all__ = ["pays", "ready_products"]
 
@@ -59,7 +59,7 @@ class _KnownParts(NamedTuple):
 
     def make_room(self) -> _Floats:
         """Return room for the moments of a block."""
-        return np.empty((self.parts, len(self.shift), len(self.shift)))
+        return room_for(self.parts, len(self.shift))
 
 
 def ready_products(
@@ -81,7 +81,7 @@ def ready_products(
     assert found is not None
     out = []
     for moments in found:
-        products = np.ascontiguousarray(moments.products[:-1, :-1])
+        products = np.ascontiguousarray(moments.mirrored().products[:-1, :-1])
         if not fit_intercept:
             mean = (shift + moments.mean)[:-1]
             products += moments.weight * np.multiply.outer(mean, mean)

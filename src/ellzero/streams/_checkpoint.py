@@ -28,7 +28,7 @@ from ellzero.tables._parts import Layout
 
 __all__ = ["Checkpoint"]
 
-_FORMAT, _VERSION = "ellzero passes", 1
+_FORMAT, _VERSION = "ellzero passes", 2
 # Writing takes at most one part in so many of the time.
 _SHARE = 20
 

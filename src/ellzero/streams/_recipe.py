@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero.selection._linear_model import LinearModel, make_linear_model
-from ellzero.sources._moments import Block, Moments, block_moments
+from ellzero.sources._moments import Block, Moments, block_moments, room_for
 from ellzero.streams._survey import gather, known_rows
 from ellzero.tables import Column, DateColumn, Features, Plan, Table, TextColumn, ValueColumn
 from ellzero.tables._parts import Layout, Part, read_part
@@ -151,4 +151,4 @@ class RowsJob(NamedTuple):
 
     def make_room(self) -> _Floats:
         """Return room for the moments of a block."""
-        return np.empty((max(self.folds, 1), len(self.shift), len(self.shift)))
+        return room_for(self.folds, len(self.shift))

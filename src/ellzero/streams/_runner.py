@@ -15,8 +15,6 @@ __all__ = ["Cluster", "Here", "Runner", "in_order"]
 
 _Result = TypeVar("_Result")
 _Item = TypeVar("_Item")
-# Seconds to wait for a worker if a cluster has lost all of them.
-_PATIENCE = 300.0
 
 
 class Runner(Protocol):
@@ -52,11 +50,15 @@ class Cluster:
         The cluster's scheduler, such as ``tcp://host:8786``.
     say : callable
         Called with what is going on, in words.
+    patience : float, default=300
+        Seconds to wait for a worker if the cluster has lost all of them.
     """
 
     remote = True
 
-    def __init__(self, address: str, say: Callable[[str], None]) -> None:
+    def __init__(
+        self, address: str, say: Callable[[str], None], *, patience: float = 300.0
+    ) -> None:
         try:
             from distributed import Client
         except ImportError:
@@ -64,6 +66,7 @@ class Cluster:
                 "A Dask cluster needs the package distributed: pip install ellzero[dask]."
             ) from None
         self._say = say
+        self._patience = patience
         try:
             self._client: Any = Client(address, timeout="30s", set_as_default=False)
         except (OSError, ValueError, ImportError) as error:
@@ -104,9 +107,9 @@ class Cluster:
             now = time.monotonic()
             if lost_since is None:
                 lost_since = now
-                self._say(f"The cluster has no workers: waiting up to {_PATIENCE:g} s for one")
-            if now - lost_since > _PATIENCE:
-                raise DataError(f"The cluster has had no workers for {_PATIENCE:g} s.")
+                self._say(f"The cluster has no workers: waiting up to {self._patience:g} s for one")
+            if now - lost_since > self._patience:
+                raise DataError(f"The cluster has had no workers for {self._patience:g} s.")
         if future.status == "error" and type(future.exception()).__name__ == "KilledWorker":
             raise DataError(f"{part}: every worker that looked at it has died, out of memory?")
         return future.result()
