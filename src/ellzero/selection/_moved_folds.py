@@ -23,8 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
-from ellzero._engine import CACHE_BYTES, make_design_on
+from ellzero._engine import CACHE_BYTES, make_design_on, thread_count
 from ellzero.regression._folds import Data, Fold, Turn, open_search
+from ellzero.regression._group_search import GroupSearch
+from ellzero.regression._units import Units
 from ellzero.sources import SufficientStatistics
 from ellzero.sources._moments import Moments, merge
 from ellzero.sources._ready import has_digits, part_moments, pays_by_parts
@@ -108,7 +110,7 @@ class MovedRepeats(Sequence["MovedFolds"]):
             part_of[test] = place
         shift, parts = part_moments(data.X, data.y, data.threads, part_of, len(splits))
         tests = [test for _, test in splits]
-        return _Rows(data, self._products, self._means, shift, parts, tests)
+        return _Rows(data, self._products, self._means, shift, parts, tests, {})
 
     def _folds(self, rows: _Rows) -> MovedFolds:
         return MovedFolds(rows, list(range(len(rows.parts))), self.whole)
@@ -123,6 +125,7 @@ class _Rows(NamedTuple):
     shift: _Floats
     parts: list[Moments]
     tests: list[_Integers]  # by part
+    searches: dict[tuple[frozenset[int], float], GroupSearch]  # that are used once more
 
     def pool(self, which: list[int]) -> Moments:
         """Return the moments of some parts together."""
@@ -139,7 +142,10 @@ class _Rows(NamedTuple):
         move = self.products.move(means - self.means)
         design = self._design(trained, move)
         held_out = _core.held_out_statistics(self._design(self.parts[test], move))
-        return MovedFold(design, held_out, self.data, self.tests[test], move, means)
+        fold = MovedFold(design, held_out)
+        fold.rows, fold.trained_on, fold.test = self, frozenset(train), self.tests[test]
+        fold.move, fold.means = move, means
+        return fold
 
     def _design(self, moments: Moments, move: _Move) -> _core.Quadratic:
         """Return the quadratic of some rows, in terms of a fold's features."""
@@ -197,33 +203,41 @@ class _Move(NamedTuple):
         return out
 
 
-class MovedFold(NamedTuple):
-    """What is fitted on, and the rows that it is judged by: see `Fold`."""
+class MovedFold(Fold):
+    """What is fitted on, and the rows that it is judged by."""
 
-    design: _core.Quadratic
-    held_out: _core.HeldOut
-    data: Data
+    rows: _Rows
+    trained_on: frozenset[int]  # parts
     test: _Integers
     move: _Move
     means: _Floats  # of the features of all rows, over the rows that are fitted on
 
-    trained, tested = Fold.trained, Fold.tested
-    problem, group_search = Fold.problem, Fold.group_search
-    error, verdict, verdicts = Fold.error, Fold.verdict, Fold.verdicts
-    error_of_nothing = Fold.error_of_nothing
+    def group_search(
+        self, units: Units, ridge: float, *, swaps: bool, progress: Any = None
+    ) -> GroupSearch:
+        """Search over groups on the rows that are fitted on.
 
-    def for_groups(self) -> MovedFold:
-        """Return what searches over groups are put on."""
-        return self
+        The fold that is left out of all but another, and that other left out of all but this one,
+        are fitted on the same rows: the second goes on where the first has come to.
+        """
+        key, searches = (self.trained_on, ridge), self.rows.searches
+        if not swaps and key in searches:
+            return searches.pop(key)
+        search = GroupSearch(
+            self.design, units, ridge, thread_count(), swaps=swaps, progress=progress
+        )
+        if not swaps and len(self.trained_on) == len(self.rows.parts) - 2:
+            searches[key] = search
+        return search
 
     def outcome(self, support: _Integers, beta: _Floats, intercept: float) -> _Floats:
         """Return what a model leaves of each row that it is judged by."""
         of_fold = np.zeros(self.design.columns)
         of_fold[support] = beta * self.design.inverse_scale[support]
-        coef = self.move.back(of_fold)
+        coef, data = self.move.back(of_fold), self.rows.data
         used = np.flatnonzero(coef)
-        rows = self.data.X[np.ix_(self.test, used)] - self.means[used]
-        return np.asarray(self.data.y[self.test] - self.design.mean_y - rows @ coef[used])
+        rows = data.X[np.ix_(self.test, used)] - self.means[used]
+        return np.asarray(data.y[self.test] - self.design.mean_y - rows @ coef[used])
 
 
 class MovedFolds:
