@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ellzero._engine import thread_count
 from ellzero.regression._cross_validation import Choice, CrossValidation, far_beyond
-from ellzero.regression._cv_curve import FoldPath, glance_at, make_curve
+from ellzero.regression._cv_curve import FoldPath, Glance, glance_at, make_curve
 from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._side_by_side import SideBySide
 from ellzero.regression._units import Units
@@ -47,6 +47,9 @@ class GroupCrossValidation(NamedTuple):
     workers: int  # threads over folds
     progress: Callable[[int], None] | None
     rescales: bool = False  # as of `CrossValidation`
+    # Whether a valley is taken for the only one: of the error over ridges once two in turn are
+    # behind, and over sizes ten beyond it. So it is where rows are many.
+    hurried: bool = False
 
     def choose(self, repeats: Sequence[Iterable[GroupFold]], scale: float) -> Choice:
         """Compute the curve of every ridge, and choose by each rule; errors are a share of a scale.
@@ -62,6 +65,9 @@ class GroupCrossValidation(NamedTuple):
             size, found = self._first_paths(_Searches(first, self, ridge, together), ridge)
             sizes.append(size)
             paths.append([found])
+            if self.hurried and self._is_past_valley([each[0] for each in paths]):
+                break
+        ridges = self.ridges[: len(paths)]
         nothing = [_errors_of_nothing(paths[0][0])]
         running = self._running([found[0] for found in paths], nothing[0])
         for r in range(1, len(repeats)):
@@ -78,11 +84,11 @@ class GroupCrossValidation(NamedTuple):
                 cautious=self.rescales,
                 nothing=nothing[: len(found)],
             )
-            for ridge, found in zip(self.ridges, paths, strict=True)
+            for ridge, found in zip(ridges, paths, strict=True)
         ]
         none = np.empty(0, dtype=np.int64)
-        rule = CrossValidation("frontier", self.ridges, none, None, 1, None, self.rescales)
-        return Choice(curves, self.ridges, rule.mark(curves, running), max(sizes))
+        rule = CrossValidation("frontier", ridges, none, None, 1, None, self.rescales)
+        return Choice(curves, ridges, rule.mark(curves, running), max(sizes))
 
     def _stretch(self, ridge: float) -> float:
         """Return what coefficients may be multiplied by."""
@@ -90,16 +96,24 @@ class GroupCrossValidation(NamedTuple):
 
     def _running(self, paths: list[list[FoldPath]], nothing: NDArray[np.float64]) -> list[int]:
         """Return the ridges that may still be chosen; savings are counted from the first."""
-        glances = [
-            glance_at(found, self._stretch(ridge), self.rescales, nothing)
-            for ridge, found in zip(self.ridges, paths, strict=True)
-        ]
+        glances = self._glances(paths, nothing)
         least = min(glances, key=lambda glance: glance.error)
         few = len(least.share) < 5
         return [
             i
             for i, glance in enumerate(glances)
             if i == 0 or few or not self.rescales or not glance.is_behind(least, _BEHIND)
+        ]
+
+    def _is_past_valley(self, paths: list[list[FoldPath]]) -> bool:
+        """Whether the last two ridges are out of the running."""
+        running = self._running(paths, _errors_of_nothing(paths[0]))
+        return len(paths) - running[-1] > 2
+
+    def _glances(self, paths: list[list[FoldPath]], nothing: NDArray[np.float64]) -> list[Glance]:
+        return [
+            glance_at(found, self._stretch(ridge), self.rescales, nothing)
+            for ridge, found in zip(self.ridges, paths, strict=False)  # as far as they were tried
         ]
 
     def _first_paths(self, searches: _Searches, ridge: float) -> tuple[int, list[FoldPath]]:
@@ -113,11 +127,14 @@ class GroupCrossValidation(NamedTuple):
             paths = searches.paths(size)
             nothing = _errors_of_nothing(paths)
             glance = glance_at(paths, self._stretch(ridge), self.rescales, nothing)
-            wanted = far_beyond(glance.size, one.least) + _MORE
+            beyond = (
+                int(np.ceil(glance.size)) if self.hurried else far_beyond(glance.size, one.least)
+            )
+            wanted = beyond + _MORE
             open_ended = any(path.end > 0 for path in paths)
             if size >= min(most, wanted) or not open_ended:
                 return size, paths
-            size = min(most, max(wanted, size + _MORE))
+            size = min(most, wanted if self.hurried else max(wanted, size + _MORE))
 
 
 class _Searches:

@@ -7,16 +7,22 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero import _core
+from ellzero._engine import CACHE_BYTES, thread_count
 from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._losses import Loss
 from ellzero.regression._side_by_side import SideBySide
 from ellzero.regression._stability import HalfModels, Stability
 from ellzero.regression._structured import GroupData, choose_groups
 from ellzero.regression._units import Units
+from ellzero.sources import SufficientStatistics
+from ellzero.sources._ready import has_digits, part_moments, pays_by_parts
 
 __all__ = ["stability_of_groups"]
 
 _Rows = NDArray[np.int64]
+# So many halves are made of the same few parts of the rows: see `_make_halves`.
+_TOGETHER, _MOST_PARTS = 50, 32
 
 
 def stability_of_groups(
@@ -40,6 +46,17 @@ def stability_of_groups(
             "start."
         )
     together = SideBySide(min(workers, len(halves)), progress)
+    designs = _designs_of(data, halves)
+    if designs is not None:
+        models = together.map(
+            lambda design: _grown(
+                GroupSearch(design, units, ridge, 1, swaps=False, progress=together.progress),
+                max_size,
+            ),
+            designs[:-1],
+        )
+        whole = GroupSearch(designs[-1], units, ridge, 1, swaps=False)
+        return _stability(halves, models, whole, units)
 
     def search_half(rows: _Rows) -> HalfModels:
         weights = None if data.sample_weight is None else data.sample_weight[rows]
@@ -48,16 +65,57 @@ def stability_of_groups(
         if data.loss.is_likelihood:
             _check_half(data.loss, data.y[rows], weights)
         half = data._replace(y=data.y[rows], sample_weight=weights)
-        search = _search(half, rows, units, ridge, together.progress)
-        search.grow(max_size)
-        return _models_of(search)
+        return _grown(_search(half, rows, units, ridge, together.progress), max_size)
 
     models = together.map(search_half, halves)
     whole = _search(data, np.arange(data.y.size), units, ridge, None)
+    return _stability(halves, models, whole, units)
+
+
+def _grown(search: GroupSearch, max_size: int) -> HalfModels:
+    search.grow(max_size)
+    return _models_of(search)
+
+
+def _stability(
+    halves: list[_Rows], models: list[HalfModels], whole: GroupSearch, units: Units
+) -> Stability:
     size = whole.least
     if whole.design.weight >= 1:
         size = choose_groups(whole, lam="ebic", size=None, max_size=None).model.size
     return Stability(halves, models, units.forced_units, units.count, size, units.names)
+
+
+def _designs_of(data: GroupData, halves: list[_Rows]) -> list[_core.Quadratic] | None:
+    """Return the designs of all halves, and of all rows, by products of parts that they share.
+
+    None if that does not pay, or if too few digits would be known.
+    """
+    if data.loss.is_likelihood or not pays_by_parts(data.X, data.sample_weight):
+        return None
+    designs = []
+    total: SufficientStatistics | None = None
+    for begin in range(0, len(halves), _TOGETHER):
+        some = halves[begin : begin + _TOGETHER]
+        member = np.zeros((len(some), len(data.y)), dtype=bool)
+        for mask, rows in zip(member, some, strict=True):
+            mask[rows] = True
+        kinds, part_of = np.unique(np.packbits(member, axis=0).T, axis=0, return_inverse=True)
+        if len(kinds) > _MOST_PARTS:
+            return None
+        part_of = part_of.reshape(-1).astype(np.int64, copy=False)
+        shift, parts = part_moments(data.X, data.y, thread_count(), part_of, len(kinds))
+        if total is None:
+            total = SufficientStatistics(parts, shift, None, "")
+            if not has_digits(total._total().products):
+                return None
+        inside = np.unpackbits(kinds, axis=1, count=len(some)).astype(bool)
+        for of_half in inside.T:
+            own = [part for part, is_in in zip(parts, of_half, strict=True) if is_in]
+            made = SufficientStatistics(own, shift, None, "")
+            designs.append(made._design(data.fit_intercept, CACHE_BYTES))
+    assert total is not None
+    return [*designs, total._design(data.fit_intercept, CACHE_BYTES)]
 
 
 def _search(

@@ -25,6 +25,7 @@ from ellzero.regression._problem import make_problem_on
 from ellzero.selection._column_search import ColumnSearch
 from ellzero.selection._feature_matrix import FeatureMatrix, FeatureSet
 from ellzero.selection._likelihoods import make_likelihood_folds, sound_splits
+from ellzero.selection._moved_folds import MovedFolds, MovedRepeats, can_be_moved
 from ellzero.selection._prepare import PreparedTable
 from ellzero.selection._rules import FoldsInTurn, Rule, Score, score_rule
 from ellzero.selection._search import PRICE, Chosen, Procedure, Search
@@ -47,6 +48,10 @@ _Rows = NDArray[np.int64]
 _Repeats = list[list[tuple[_Rows, _Rows]]]
 # The folds that judge a rule are made more than once up to so many numbers in all.
 _CELLS = 1e6
+# Those that a price is chosen by, up to so many: what differs between repeats is small there.
+_CV_CELLS = 2e7
+# With so many rows for every feature, errors are smooth over ridges.
+_TALL = 20
 # Likelihoods take about so many times as long.
 _LIKELIHOOD = 25
 
@@ -102,7 +107,7 @@ def choose(
     check_choice(matrix, settings)
     n, p = matrix.X.shape
     dearer = _LIKELIHOOD if data.loss.is_likelihood else 1
-    repeats = _count_repeats(settings, n, dearer * p)
+    repeats = _count_repeats(settings, n * p, dearer)
     binary = data.y if data.loss is Loss.LOGISTIC else None
     splits, kind = choose_folds(
         settings.folds, n, data.groups, data.times, settings.seed, repeats, binary
@@ -281,13 +286,12 @@ def _check_size(name: str, size: int | None, matrix: FeatureSet) -> None:
         raise DataError(Argument(name, size), f", but there {has}.")
 
 
-def _count_repeats(settings: Settings, n: int, p: int) -> int:
+def _count_repeats(settings: Settings, entries: int, dearer: int) -> int:
     """Return how often the folds are made: more often where little data make it cheap."""
     if settings.repeats is not None:
         return settings.repeats
-    if settings.cross_validated:
-        return DEFAULT_REPEATS
-    return max(1, min(DEFAULT_REPEATS, int(_CELLS / (n * p))))
+    most = _CV_CELLS if settings.cross_validated else _CELLS / dearer
+    return max(1, min(DEFAULT_REPEATS, int(most / entries)))
 
 
 def _tell_size(say: Callable[[str], None]) -> Callable[[int], None]:
@@ -377,7 +381,11 @@ def _make_procedure(
     ridges = _ridges(settings, loss, weight)
     rescales = settings.shrinks and not loss.is_likelihood
     if matrix.units is not None:
-        how = GroupCrossValidation(matrix.units, ridges, settings.max_size, 1, progress, rescales)
+        p = len(matrix.plan.features)
+        tall = weight >= _TALL * p and weight * p >= _CELLS
+        how = GroupCrossValidation(
+            matrix.units, ridges, settings.max_size, 1, progress, rescales, hurried=tall
+        )
         return UnitCrossValidation(how)
     workers, most = effective_n_jobs(-1), settings.max_size
     return CrossValidation("frontier", ridges, matrix.forced, most, workers, progress, rescales)
@@ -391,7 +399,7 @@ def _ridges(settings: Settings, loss: Loss, weight: float) -> list[float]:
 
 def make_fold_data(
     matrix: FeatureMatrix, data: PreparedTable, repeats: _Repeats
-) -> tuple[_core.Quadratic, Sequence[SharedFolds] | Sequence[LearnedFolds]]:
+) -> tuple[_core.Quadratic, Sequence[SharedFolds | LearnedFolds | MovedFolds]]:
     """Return the design of all rows, and the folds of every repeat.
 
     Where features depend on means, each fold has those of its training rows.
@@ -403,8 +411,19 @@ def make_fold_data(
     if not matrix.plan.features.learns:
         shared = RepeatedFolds(whole, repeats)
         return shared.whole, shared
+    features = matrix.plan.features
+    if can_be_moved(whole, features, repeats, gaps=_has_gaps(data)):
+        moved = MovedRepeats(whole, features, matrix.means, repeats)
+        if moved.has_digits:
+            return moved.whole, moved
     make, design = _learned_data(matrix, data), whole.design()
     return design, [LearnedFolds(make, splits, design, weights) for splits in repeats]
+
+
+def _has_gaps(data: PreparedTable) -> bool:
+    """Whether means stand for missing values of some feature."""
+    columns = {feature.column for feature in data.plan.features.features if feature.column}
+    return any(data.table.columns[name].n_missing for name in columns)
 
 
 def _learned_data(

@@ -49,8 +49,9 @@ class Settings:
     folds : int or None
         Number of folds of the cross-validation; None means 10, or fewer for few rows.
     repeats : int or None
-        How often folds at random are made; None means 10 for a choice by cross-validation, and up
-        to 10 to judge other choices, fewer for large tables.
+        How often folds at random are made; None means up to 10, fewer for large tables: those of
+        more than 2 million numbers for a choice by cross-validation, and of more than 100,000 to
+        judge other choices.
     groups, time : str or None
         A column whose values stay together in folds, or whose order folds respect.
     categorical, keep : tuple of str

@@ -17,7 +17,7 @@ from ellzero.sources._accumulate import accumulate
 from ellzero.sources._arrays import cut_arrays
 from ellzero.sources._moments import Block, Moments, room_for, sum_folds
 
-__all__ = ["pays", "ready_products"]
+__all__ = ["has_digits", "part_moments", "pays", "pays_by_parts", "ready_products"]
 
 _Floats = NDArray[np.float64]
 # Below so many entries of X all of this takes no time.
@@ -30,6 +30,8 @@ _CHEAPER = 5
 _COME_ALONG = 10
 # X has so many times the rows that products of all parts have: they are small beside it.
 _TALL = 5
+# Products know few digits of what is left if that is a smaller share than this.
+_FEW_DIGITS = 1e-7
 
 
 def pays(X: Any, sample_weight: Any, largest: int, parts: int = 1) -> bool:
@@ -42,6 +44,27 @@ def pays(X: Any, sample_weight: Any, largest: int, parts: int = 1) -> bool:
         and _FEWEST_COLUMNS <= p <= min(_MOST_COLUMNS, _CHEAPER * (largest + _COME_ALONG))
         and n >= _TALL * parts * p
     )
+
+
+def pays_by_parts(X: Any, sample_weight: Any) -> bool:
+    """Whether many fits on rows that share parts are quicker on products of these alone."""
+    if sample_weight is not None or not isinstance(X, np.ndarray):
+        return False
+    n, p = (int(side) for side in X.shape)
+    return n * p >= _LEAST_ENTRIES and n >= 2 * _TALL * p and p <= 2 * _MOST_COLUMNS
+
+
+def has_digits(products: _Floats) -> bool:
+    """Whether what all columns together leave of the last is more than rounding of products."""
+    scale = np.sqrt(np.diag(products))
+    scale[scale == 0] = 1.0
+    unit = products / scale[:, None] / scale
+    if not np.isfinite(unit).all():
+        return False
+    values, vectors = np.linalg.eigh(unit[:-1, :-1])
+    sound = values > 1e-12 * values[-1]
+    along = (vectors.T @ unit[:-1, -1])[sound]
+    return bool(1 - along @ (along / values[sound]) > _FEW_DIGITS)
 
 
 class _KnownParts(NamedTuple):
@@ -62,6 +85,24 @@ class _KnownParts(NamedTuple):
         return room_for(self.parts, len(self.shift))
 
 
+def part_moments(
+    X: NDArray[np.floating],
+    y: _Floats,
+    threads: int,
+    part_of: NDArray[np.int64] | None = None,
+    parts: int = 1,
+) -> tuple[_Floats, list[Moments]]:
+    """Return what means are counted from, and the moments of every part of the rows.
+
+    ``part_of`` is by row; None if there is one part.
+    """
+    shift = np.append(np.asarray(X[0], dtype=np.float64), y[0])
+    blocks = cut_arrays(0, "X", X, y, None)
+    found = accumulate(blocks, _KnownParts(shift, part_of, parts), threads=threads)
+    assert found is not None
+    return shift, found
+
+
 def ready_products(
     X: NDArray[np.floating],
     y: _Floats,
@@ -75,10 +116,7 @@ def ready_products(
     Without an intercept they are of deviations from zero. ``part_of`` is by row; None if there is
     one part.
     """
-    shift = np.append(np.asarray(X[0], dtype=np.float64), y[0])
-    blocks = cut_arrays(0, "X", X, y, None)
-    found = accumulate(blocks, _KnownParts(shift, part_of, parts), threads=threads)
-    assert found is not None
+    shift, found = part_moments(X, y, threads, part_of, parts)
     out = []
     for moments in found:
         products = np.ascontiguousarray(moments.mirrored().products[:-1, :-1])
