@@ -5,9 +5,10 @@
 //   sigma_e^2 given beta and tau, with its inverse-gamma prior;
 //   beta given scales and sigma_e, from its Gaussian (gaussian.hpp).
 //
-// That Gaussian costs p^3 / 3 multiplications. Where columns are many, sweeps over coefficients
+// That Gaussian costs p^3 / 6 multiplications. Where columns are many, sweeps over coefficients
 // with their scales integrated out (coefficient_sweep.hpp) cost little beside it, and tau and
-// sigma_e are drawn after each of them.
+// sigma_e are drawn before each of them; where they are very many, one iteration in three, at
+// random, has the Gaussian too.
 #pragma once
 
 #include <algorithm>
@@ -29,6 +30,7 @@ class ColumnChain final : public MixtureChain {
               Index sweeps, std::uint64_t seed, std::uint64_t stream)
       : MixtureChain(problem, prior, columns, seed, stream),
         sweeps_(sweeps < 0 ? usual_sweeps() : sweeps),
+        share_(sweeps_ > 0 && problem.size() >= kMany ? 1.0 / 3 : 1),
         sampler_(problem),
         sweep_(problem),
         bridge_(prior.bridge, problem.size()),
@@ -54,6 +56,7 @@ class ColumnChain final : public MixtureChain {
   void iterate(const Context& context) override {
     if (sweeps_ > 0) sweep_.set(beta_.data());
     for (Index k = 0; k < sweeps_; ++k) draw_one_by_one(context);
+    if (share_ < 1 && random_.uniform() >= share_) return;
     if (is_regularised()) {
       log_slab_ = draw_regularised_scales(horseshoe_, prior_.horseshoe, beta_, s2_, log_slab_,
                                           random_, log_precision_);
@@ -94,8 +97,10 @@ class ColumnChain final : public MixtureChain {
   Index usual_sweeps() const {
     const Index p = problem_.size();
     const bool holds = prior_.is_horseshoe || prior_.bridge.learn_alpha || prior_.bridge.alpha <= 1;
-    return p < 400 || !holds ? 0 : std::min<Index>(p / 200, 10);
+    return p < kSome || !holds ? 0 : p < kMany ? 2 : 10;
   }
+
+  static constexpr Index kSome = 400, kMany = 800;
 
   bool is_regularised() const { return prior_.is_horseshoe && prior_.horseshoe.regularised; }
 
@@ -144,6 +149,7 @@ class ColumnChain final : public MixtureChain {
   }
 
   const Index sweeps_;
+  const double share_;  // of iterations that draw all coefficients at once
   ColumnSampler sampler_;
   CoefficientSweep sweep_;
   BridgeScales bridge_;

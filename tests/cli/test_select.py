@@ -303,7 +303,7 @@ def test_bad_usage_is_2(tmp_path, case):
 
 BAD_DATA = {
     "no file": (None, [], "can't be read: no such file"),
-    "directory": ("", [], "is a directory, not a table"),
+    "directory": ("", [], "has no tables in it"),
     "empty": (b"", [], "is empty"),
     "no rows": (b"x,y\n", [], "has no rows"),
     "one row": (b"x,y\n1,2\n", [], "one row to fit on"),
