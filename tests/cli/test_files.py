@@ -90,10 +90,10 @@ def test_no_two_outputs_are_one_file(folder, command, one, other):
 
 def test_names_that_differ_in_capitals_are_one_file_where_the_folder_says_so(folder, monkeypatch):
     paths = folder / "New", folder / "nEW"
-    assert not _files._same_file(*paths)
+    assert not _files.same_file(*paths)
     monkeypatch.setattr(_files, "_ignores_case", lambda folder: True)
-    assert _files._same_file(*paths)
-    assert not _files._same_file(folder / "New", folder / "other")
+    assert _files.same_file(*paths)
+    assert not _files.same_file(folder / "New", folder / "other")
 
 
 def test_standard_output_is_for_one(folder):

@@ -104,7 +104,8 @@ def _designs_of(data: GroupData, halves: list[_Rows]) -> list[_core.Quadratic] |
         if len(kinds) > _MOST_PARTS:
             return None
         part_of = part_of.reshape(-1).astype(np.int64, copy=False)
-        shift, parts = part_moments(data.X, data.y, thread_count(), part_of, len(kinds))
+        shift, packed = part_moments(data.X, data.y, thread_count(), part_of, len(kinds))
+        parts = [part.mirrored() for part in packed]
         if total is None:
             total = SufficientStatistics(parts, shift, None, "")
             if not has_digits(total._total().products):

@@ -133,7 +133,7 @@ class _Rows(NamedTuple):
         out = first._replace(products=first.products.copy())
         for part in which[1:]:
             out = merge(out, self.parts[part])
-        return out
+        return out.mirrored()
 
     def fold(self, train: list[int], test: int) -> MovedFold:
         """Return the fold that is trained on some parts and judged by another."""
@@ -141,7 +141,7 @@ class _Rows(NamedTuple):
         means = (self.shift + trained.mean)[:-1]
         move = self.products.move(means - self.means)
         design = self._design(trained, move)
-        held_out = _core.held_out_statistics(self._design(self.parts[test], move))
+        held_out = _core.held_out_statistics(self._design(self.parts[test].mirrored(), move))
         fold = MovedFold(design, held_out)
         fold.rows, fold.trained_on, fold.test = self, frozenset(train), self.tests[test]
         fold.move, fold.means = move, means
