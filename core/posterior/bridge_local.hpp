@@ -29,14 +29,15 @@ class BridgeCoefficient {
     }
   }
 
-  double draw(double m, double t, Random& random) const {
+  double draw(double m, double scale, Random& random) const {
+    const double t = std::min(std::max(scale, 1e-30), 1e30);
     const double size = std::fabs(m), sign = m < 0 ? -1 : 1;
     Piece pieces[2 * kMost];
     const int near = cover(size, t, pieces), count = near + cover(-size, t, pieces + near);
     double top = pieces[0].top(), total = 0;
     for (int k = 1; k < count; ++k) top = std::max(top, pieces[k].top());
     for (int k = 0; k < count; ++k) total += pieces[k].weigh(top);
-    for (;;) {
+    for (int tries = 0;; ++tries) {
       double part = total * random.uniform();
       int k = 0;
       while (k + 1 < count && part >= pieces[k].mass) part -= pieces[k++].mass;
@@ -44,7 +45,9 @@ class BridgeCoefficient {
       const double step = own.step(random.uniform()), b = own.from + step;
       const double side = k < near ? 1 : -1, away = b - side * size;
       const double value = -0.5 * away * away - power(b / t);
-      if (-random.exponential() < value - (own.height + own.slope * step)) return sign * side * b;
+      // One or two tries, unless numbers are so far apart that rounding decides.
+      const double excess = value - (own.height + own.slope * step);
+      if (-random.exponential() < excess || tries == 1000) return sign * side * b;
     }
   }
 
