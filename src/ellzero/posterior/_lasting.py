@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ellzero._progress import draw_printer
 from ellzero._sklearn import unchanged_on_error
+from ellzero.posterior._active import ALL, Active
 from ellzero.posterior._archive import pack, unpack
 from ellzero.posterior._checkpoint import Checkpoint
 from ellzero.posterior._run import ChainRun, begin_run, go_on
-from ellzero.posterior._active import ALL, Active
 from ellzero.posterior._solvers import how_to_draw
 
 __all__ = ["LastingPosterior"]
