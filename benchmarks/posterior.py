@@ -20,6 +20,7 @@ import time
 import numpy as np
 import pandas as pd
 from arviz_stats.base import array_stats
+
 from ellzero import SpikeSlabRegressor
 from ellzero.datasets import make_collinear
 from ellzero.posterior._diagnostics import probability_errors
