@@ -14,7 +14,7 @@
 #pragma once
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -27,10 +27,13 @@ namespace ellzero {
 // The columns of A: their products, made once, with room for those of columns that are held.
 class ActiveColumns {
  public:
-  // `active` in increasing order; `modes` may have other columns too.
-  ActiveColumns(const Quadratic& design, const SpikeSlabPrior& prior, std::vector<Index> active,
-                const std::vector<std::vector<Index>>& modes)
-      : design_(design), prior_(prior), active_(std::move(active)), products_(size() * size()) {
+  // Those of `active`, in increasing order, that may go either way; `modes` may have others too.
+  ActiveColumns(const Quadratic& design, const SpikeSlabPrior& prior,
+                const std::vector<Index>& active, const std::vector<std::vector<Index>>& modes)
+      : design_(design),
+        prior_(prior),
+        active_(free_ones(design, prior, active)),
+        products_(size() * size()) {
     design.cross_products(active_.data(), size(), products_.data());
     std::vector<std::vector<Index>> inside;
     for (const auto& mode : modes) {
@@ -88,22 +91,27 @@ class ActiveColumns {
     part.prior = prior_;
     part.prior.log_odds.clear();
     part.prior.scales.clear();
-    Index free = 0;
     for (Index i = 0; i < count; ++i) {
       const Index j = part.columns[i];
-      const bool moves = i < own && model.is_free(j);
-      free += moves;
       part.zy.push_back(design_.zy[j]);
-      part.prior.log_odds.push_back(moves ? prior_.log_odds[j] : SlabState::kNever);
-      if (i >= own) part.prior.log_odds.back() = -SlabState::kNever;
+      part.prior.log_odds.push_back(i < own ? prior_.log_odds[j] : -SlabState::kNever);
       if (!prior_.scales.empty()) part.prior.scales.push_back(prior_.scales[j]);
     }
     part.prior.theta_a += static_cast<double>(free_held);
-    part.prior.theta_b += static_cast<double>(model.free_columns() - free - free_held);
+    part.prior.theta_b += static_cast<double>(model.free_columns() - own - free_held);
     return part;
   }
 
  private:
+  static std::vector<Index> free_ones(const Quadratic& design, const SpikeSlabPrior& prior,
+                                      const std::vector<Index>& columns) {
+    std::vector<Index> out;
+    for (const Index j : columns) {
+      if (design.inverse_scale[j] > 0 && std::isfinite(prior.log_odds[j])) out.push_back(j);
+    }
+    return out;
+  }
+
   const Quadratic& design_;
   const SpikeSlabPrior& prior_;
   const std::vector<Index> active_;

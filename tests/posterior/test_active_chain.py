@@ -126,7 +126,7 @@ def test_the_regressor_chooses_columns_where_there_are_many(monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # it has mixed
         model = SpikeSlabRegressor(random_state=0).fit(X, y)
-    assert model._conditional.shape == (4, 200, 300)  # a batch is of five draws
+    assert model._conditional.shape == (4, 167, 300)  # a batch is of six draws
     np.testing.assert_allclose(
         model.inclusion_probabilities_, plain.inclusion_probabilities_, atol=0.015
     )

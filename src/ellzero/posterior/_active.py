@@ -19,7 +19,7 @@ _FEW = 2000
 # Columns that are chosen, and iterations of the chains that they are chosen by
 _COUNT, _PILOT = 300, 40
 # A batch of draws has one sweep over all columns: for every so many of them one draw more
-_PER_DRAW, _LONGEST_BATCH = 2000, 5
+_PER_DRAW, _LONGEST_BATCH = 1250, 8
 _WITHIN = 20
 
 
