@@ -34,8 +34,8 @@ class LeastSquares final : public Engine {
 
   // Which Gram columns come along with one that has to be made: those that are likely to be
   // inserted next, or as many of the most promising as one pass can make, since sooner or later
-  // most of them will be wanted.
-  enum class Fetch { likely, bulk };
+  // most of them will be wanted; or none, where the next is anybody's guess.
+  enum class Fetch { likely, bulk, alone };
 
   // `cache` is what this engine uses of the quadratic's Gram columns.
   LeastSquares(const Quadratic& quadratic, const GramUser& cache, std::vector<double> ridge,
@@ -79,6 +79,8 @@ class LeastSquares final : public Engine {
   std::vector<double> transposed_times(const std::vector<double>& v) const {
     return factor_.transposed_times(v);
   }
+  // The Gram column of the member at a position.
+  const double* gram_of(Index position) const { return gram_[position]; }
   // G(members, members), row by row.
   void member_gram(double* out) const {
     for (Index r = 0; r < size(); ++r) {
@@ -245,7 +247,7 @@ class LeastSquares final : public Engine {
   void hold(const std::vector<Index>& members);
 
   const double* acquire(Index j) {
-    if (cache_.has(j)) return cache_.acquire(j);
+    if (fetch_ == Fetch::alone || cache_.has(j)) return cache_.acquire(j);
     const LookAhead ahead(quadratic_, cache_, factor_, scores_, gram_);
     return cache_.acquire(
         j, fetch_ == Fetch::bulk

@@ -509,6 +509,8 @@ class Schedule:
     draws: int
     thin: int
     tempered: bool
+    batch: int
+    within: int
     stop: int
     states: list[dict[str, NDArray[Any]]]
     @property
@@ -538,6 +540,7 @@ def sample_spike_slab(
     threads: int,
     progress: Callable[[int], None] | None,
     modes: list[list[int]] = ...,
+    active: list[int] = ...,
 ) -> list[dict[str, Any]]: ...
 def enumerate_spike_slab(
     design: Quadratic,

@@ -440,8 +440,11 @@ class SpikeSlabRegressor(ByModel):
             constant = problem.log_evidence_constant(settings.theta)
             self.log_evidence_ = found.log_evidence + constant
         else:
+            tempered = self.solver_ == "tempered"
+            if not tempered:
+                starts = problem.activate(starts)
             sample = partial(problem.sample, starts, seed=run.seed)
-            chains = self._draw(run, sample, tempered=self.solver_ == "tempered")
+            chains = self._draw(run, sample, tempered=tempered, active=starts.active)
         self._store(problem, chains, starts, run)
         if isinstance(problem, StudentProblem):
             problem.amend(self, chains)
@@ -536,7 +539,8 @@ class SpikeSlabRegressor(ByModel):
         self._conditional = None
         self._certain = ~np.isin(np.arange(len(problem.names)), problem.free)
         if not exact:
-            shape = (self.n_chains, run.n_draws, len(problem.names))
+            rows = len(chains[0]["conditional"])  # for every batch of draws one
+            shape = (self.n_chains, rows, len(problem.names))
             self._conditional = np.empty(shape, dtype=np.float32)
             for own, chain in zip(self._conditional, chains, strict=True):
                 own[:] = chain.pop("conditional")  # a large one is not held twice for long
