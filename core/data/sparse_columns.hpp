@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <vector>
 
-#include "data/columns.hpp"
+#include "base/large_array.hpp"
+#include "data/sparse_entries.hpp"
 
 namespace ellzero {
 
 template <class T, class I>
-class SparseColumns final : public Columns {
+class SparseColumns final : public Columns, public SparseEntries {
  public:
   SparseColumns(const T* values, const I* row_of, const I* begins, Index rows, Index columns)
       : Columns(rows, columns), values_(values), row_of_(row_of), begins_(begins) {}
@@ -78,6 +80,46 @@ class SparseColumns final : public Columns {
       }
     };
     parallel_ranges(columns_, worth_sharing(count, context), work);
+  }
+
+  const SparseEntries* sparse_entries() const override { return this; }
+
+  Index count(Index j) const override { return begins_[j + 1] - begins_[j]; }
+
+  void read_column(Index j, std::vector<Place>& out) const override {
+    out.clear();
+    for (Index e = begins_[j]; e < begins_[j + 1]; ++e) {
+      out.push_back({static_cast<double>(values_[e]), row_of_[e]});
+    }
+  }
+
+  void add_column(Index j, double factor, double* out) const override {
+    for (Index e = begins_[j]; e < begins_[j + 1]; ++e) {
+      out[row_of_[e]] += factor * static_cast<double>(values_[e]);
+    }
+  }
+
+  void column_sums(const double* v, Sign sign, double* out, const Context& context) const override {
+    const auto sum = [&](auto value) {
+      parallel_ranges(columns_, worth_sharing(1, context), [&](Index begin, Index end, auto poll) {
+        for (Index j = begin; j < end; ++j) {
+          if (j % 4096 == 0 && poll()) return;
+          double total = 0;
+          for (Index e = begins_[j]; e < begins_[j + 1]; ++e) total += value(e) * v[row_of_[e]];
+          out[j] = total;
+        }
+      });
+    };
+    if (sign == Sign::kept) {
+      sum([&](Index e) { return static_cast<double>(values_[e]); });
+    } else {
+      sum([&](Index e) { return std::fabs(static_cast<double>(values_[e])); });
+    }
+  }
+
+  Row row(Index r) const override {
+    std::call_once(sorted_, [this] { sort_by_row(); });
+    return {by_row_.get() + row_begins_[r], by_row_.get() + row_begins_[r + 1]};
   }
 
   void take_moments(const Response& response, const TakeMoments& take,
@@ -154,9 +196,43 @@ class SparseColumns final : public Columns {
     return out;
   }
 
+  // First into stretches of rows, few enough to be written side by side, then each of these, small
+  // enough to stay in a cache.
+  void sort_by_row() const {
+    constexpr Index kStretches = 512;
+    const Index entries = begins_[columns_];
+    int shift = 0;
+    while ((rows_ >> shift) >= kStretches) ++shift;
+    std::vector<Index> next(rows_ + 1, 0);
+    for (Index e = 0; e < entries; ++e) ++next[row_of_[e] + 1];
+    for (Index r = 0; r < rows_; ++r) next[r + 1] += next[r];
+    row_begins_ = next;
+    by_row_ = make_large_array<Entry>(entries);
+    std::vector<Index> begins;
+    for (Index r = 0; r < rows_; r += Index{1} << shift) begins.push_back(next[r]);
+    std::vector<Index> filled = begins;
+    begins.push_back(entries);
+    for (Index j = 0; j < columns_; ++j) {
+      for (Index e = begins_[j]; e < begins_[j + 1]; ++e) {
+        const Index r = row_of_[e];
+        by_row_[filled[r >> shift]++] = {static_cast<double>(values_[e]),
+                                         static_cast<std::int32_t>(j),
+                                         static_cast<std::int32_t>(r)};
+      }
+    }
+    std::vector<Entry> stretch;
+    for (std::size_t b = 0; b < filled.size(); ++b) {
+      stretch.assign(by_row_.get() + begins[b], by_row_.get() + begins[b + 1]);
+      for (const Entry& entry : stretch) by_row_[next[entry.row]++] = entry;
+    }
+  }
+
   const T* const values_;
   const I* const row_of_;
   const I* const begins_;
+  mutable std::once_flag sorted_;
+  mutable std::vector<Index> row_begins_;
+  mutable LargeArray<Entry> by_row_;
 };
 
 }  // namespace ellzero

@@ -1,0 +1,46 @@
+// The entries of a sparse X by column and by row, for whoever goes by what is not zero.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "data/columns.hpp"
+
+namespace ellzero {
+
+class SparseEntries {
+ public:
+  virtual ~SparseEntries() = default;
+
+  // How many there are in column j, and these, by row.
+  virtual Index count(Index j) const = 0;
+  struct Place {
+    double value;
+    Index row;
+  };
+  virtual void read_column(Index j, std::vector<Place>& out) const = 0;
+
+  // out[r] += factor x_rj over the entries of column j
+  virtual void add_column(Index j, double factor, double* out) const = 0;
+
+  // out[j] = sum over rows of x_rj v_r for every column, or of |x_rj| v_r.
+  enum class Sign { kept, dropped };
+  virtual void column_sums(const double* v, Sign sign, double* out,
+                           const Context& context) const = 0;
+
+  // The entries of a row, by column; all are sorted when first asked for.
+  struct Entry {
+    double value;
+    std::int32_t column, row;
+  };
+  struct Row {
+    const Entry* first;
+    const Entry* last;
+    const Entry* begin() const { return first; }
+    const Entry* end() const { return last; }
+    Index size() const { return last - first; }
+  };
+  virtual Row row(Index r) const = 0;
+};
+
+}  // namespace ellzero
