@@ -106,7 +106,7 @@ class ActiveColumns {
     for (const auto& [x, r] : column_) {
       touched_ += entries_.row(r).size();
       const double weighted = x * weight(r);
-      for (const auto& entry : entries_.row(r)) sums_[entry.column] += weighted * entry.value;
+      for (const auto& entry : entries_.row(r)) sums_[entry.rank] += weighted * entry.value;
     }
   }
   void forget_sums() {
@@ -115,7 +115,7 @@ class ActiveColumns {
       return;
     }
     for (const auto& place : column_) {
-      for (const auto& entry : entries_.row(place.row)) sums_[entry.column] = 0;
+      for (const auto& entry : entries_.row(place.row)) sums_[entry.rank] = 0;
     }
   }
   double weight(Index r) const {
@@ -130,7 +130,8 @@ class ActiveColumns {
       if (is_heavy(whole_, i)) return heavy_product(i, j);
     }
     const double scales = whole_.inverse_scale[i] * whole_.inverse_scale[j];
-    return scales * (sums_[i] - whole_.weight * (whole_.mean[i] * whole_.mean[j]));
+    return scales *
+           (sums_[entries_.ranks()[i]] - whole_.weight * (whole_.mean[i] * whole_.mean[j]));
   }
 
   // Of a heavy column with any other: of deviations, for all others at once.
@@ -155,7 +156,7 @@ class ActiveColumns {
   std::vector<std::int32_t> order_;                       // the numbers of joined_
   std::unordered_map<Index, std::vector<double>> known_;  // Gram columns, by joined_
   std::unordered_map<Index, std::vector<double>> heavy_products_;
-  std::vector<double> sums_;  // by column; zero but while they are used
+  std::vector<double> sums_;  // by rank; zero but while they are used
   Index touched_ = 0;         // entries that they were made of
   std::vector<SparseEntries::Place> column_;
 };
@@ -164,7 +165,10 @@ class ActiveColumns {
 class ActiveQuadratic final : public Quadratic {
  public:
   explicit ActiveQuadratic(ActiveColumns& active)
-      : Quadratic(chosen(active), kCacheBytes), active_(active), columns_(active.columns()) {}
+      : Quadratic(preparation(active), kCacheBytes), active_(active), columns_(active.columns()) {}
+
+  // Which they are, among all.
+  const std::vector<Index>& chosen() const { return columns_; }
 
   void gram_columns(const Index* which, Index count, double* const* out,
                     const Context& context) const override {
@@ -189,7 +193,7 @@ class ActiveQuadratic final : public Quadratic {
  private:
   static constexpr double kCacheBytes = 5e8;
 
-  static Preparation chosen(const ActiveColumns& active) {
+  static Preparation preparation(const ActiveColumns& active) {
     const Quadratic& whole = active.whole();
     Preparation out(active.size(), whole.weight, whole.mean_y, whole.yy);
     for (Index i = 0; i < active.size(); ++i) {

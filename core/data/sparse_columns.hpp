@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <mutex>
 #include <vector>
 
-#include "base/large_array.hpp"
 #include "data/sparse_entries.hpp"
 
 namespace ellzero {
@@ -117,8 +117,12 @@ class SparseColumns final : public Columns, public SparseEntries {
     }
   }
 
-  Row row(Index r) const override {
+  const std::vector<std::int32_t>& ranks() const override {
     std::call_once(sorted_, [this] { sort_by_row(); });
+    return ranks_;
+  }
+  Row row(Index r) const override {
+    ranks();
     return {by_row_.get() + row_begins_[r], by_row_.get() + row_begins_[r + 1]};
   }
 
@@ -196,18 +200,30 @@ class SparseColumns final : public Columns, public SparseEntries {
     return out;
   }
 
+  // By falling numbers of entries, and of equals by column.
+  void rank_columns() const {
+    Index most = 0;
+    for (Index j = 0; j < columns_; ++j) most = std::max(most, count(j));
+    std::vector<std::int32_t> next(most + 2, 0);
+    for (Index j = 0; j < columns_; ++j) ++next[most - count(j) + 1];
+    for (Index c = 0; c <= most; ++c) next[c + 1] += next[c];
+    ranks_.resize(columns_);
+    for (Index j = 0; j < columns_; ++j) ranks_[j] = next[most - count(j)]++;
+  }
+
   // First into stretches of rows, few enough to be written side by side, then each of these, small
   // enough to stay in a cache.
   void sort_by_row() const {
     constexpr Index kStretches = 512;
     const Index entries = begins_[columns_];
+    rank_columns();
     int shift = 0;
     while ((rows_ >> shift) >= kStretches) ++shift;
     std::vector<Index> next(rows_ + 1, 0);
     for (Index e = 0; e < entries; ++e) ++next[row_of_[e] + 1];
     for (Index r = 0; r < rows_; ++r) next[r + 1] += next[r];
     row_begins_ = next;
-    by_row_ = make_large_array<Entry>(entries);
+    by_row_.reset(new Entry[entries]);  // not set to anything
     std::vector<Index> begins;
     for (Index r = 0; r < rows_; r += Index{1} << shift) begins.push_back(next[r]);
     std::vector<Index> filled = begins;
@@ -215,8 +231,7 @@ class SparseColumns final : public Columns, public SparseEntries {
     for (Index j = 0; j < columns_; ++j) {
       for (Index e = begins_[j]; e < begins_[j + 1]; ++e) {
         const Index r = row_of_[e];
-        by_row_[filled[r >> shift]++] = {static_cast<double>(values_[e]),
-                                         static_cast<std::int32_t>(j),
+        by_row_[filled[r >> shift]++] = {static_cast<double>(values_[e]), ranks_[j],
                                          static_cast<std::int32_t>(r)};
       }
     }
@@ -232,7 +247,8 @@ class SparseColumns final : public Columns, public SparseEntries {
   const I* const begins_;
   mutable std::once_flag sorted_;
   mutable std::vector<Index> row_begins_;
-  mutable LargeArray<Entry> by_row_;
+  mutable std::unique_ptr<Entry[]> by_row_;
+  mutable std::vector<std::int32_t> ranks_;
 };
 
 }  // namespace ellzero

@@ -28,10 +28,11 @@ class SparseEntries {
   virtual void column_sums(const double* v, Sign sign, double* out,
                            const Context& context) const = 0;
 
-  // The entries of a row, by column; all are sorted when first asked for.
+  // The entries row by row, sorted when first asked for. Columns are known by their rank here:
+  // those of most entries come first, so that what is kept by rank is near where it is wanted most.
   struct Entry {
     double value;
-    std::int32_t column, row;
+    std::int32_t rank, row;
   };
   struct Row {
     const Entry* first;
@@ -41,6 +42,7 @@ class SparseEntries {
     Index size() const { return last - first; }
   };
   virtual Row row(Index r) const = 0;
+  virtual const std::vector<std::int32_t>& ranks() const = 0;  // by column
 };
 
 }  // namespace ellzero

@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <utility>
 #include <vector>
@@ -42,30 +43,39 @@ class Screen {
         entries_(active.entries()),
         active_(active),
         context_(context),
+        ranks_(entries_.ranks()),
+        columns_(quadratic.columns()),
         known_(z.response(), z.response() + z.rows()),
-        c_(quadratic.zy),
         residual_(known_),
-        work_(z.rows()),
-        marked_(quadratic.columns(), 0) {
+        leverage_(z.rows(), 0.0),
+        work_(z.rows()) {
     const Index p = quadratic.columns();
-    length_.resize(p);
-    explained_.resize(p);
+    std::vector<double> length(p), size(p);
     for (Index r = 0; r < z_.rows(); ++r) work_[r] = root_weight(r);
-    sums(work_, SparseEntries::Sign::dropped, length_);
-    std::vector<double> order(length_);
+    entries_.column_sums(work_.data(), SparseEntries::Sign::dropped, length.data(), context_);
+    for (Index j = 0; j < p; ++j) {
+      length[j] *= quadratic.inverse_scale[j];
+      size[j] = std::fabs(quadratic.zy[j]);
+    }
+    std::vector<double> order(length);
     const Index few = std::min(p, std::max(kFewest, p / kFirst));
     longest_ = largest_but(order, few);
-    for (Index j = 0; j < p; ++j) order[j] = std::fabs(c_[j]);
+    order = size;
     highest_ = largest_but(order, few);
+    // Room for leverage, so that the first members cost nothing.
+    root_leverage_.assign(z_.rows(), 0.35 * kShare / std::max(longest_, 1e-300));
     std::vector<Index> first;
     for (Index j = 0; j < p; ++j) {
-      if (length_[j] > longest_ || std::fabs(c_[j]) > highest_) first.push_back(j);
+      column(j) = {quadratic.zy[j], length[j] * root_leverage_[0], quadratic.inverse_scale[j], j};
+      if (length[j] > longest_ || size[j] > highest_) first.push_back(j);
     }
     active_.join(first);
-    // Room for leverage, so that the first members cost nothing.
-    root_leverage_.assign(z_.rows(), 0.5 * kShare / std::max(longest_, 1e-300));
-    for (Index j = 0; j < p; ++j) explained_[j] = length_[j] * root_leverage_[0];
-    leverage_.assign(z_.rows(), 0.0);
+    leave_out(active_.columns());
+  }
+
+  // These are active now.
+  void leave_out(const std::vector<Index>& columns) {
+    for (const Index j : columns) column(j) = {0, 0, 0, j};
   }
 
   // Says what the members are, with their coefficients. The columns that this returns have to be
@@ -82,7 +92,9 @@ class Screen {
       residual_[r] = y[r] - residual_[r];
       farthest_ = std::max(farthest_, std::fabs(residual_[r] - known_[r]));
     }
-    return finished(joining);
+    std::sort(joining.begin(), joining.end());
+    joining.erase(std::unique(joining.begin(), joining.end()), joining.end());
+    return joining;
   }
 
   // No column that is not active has a larger |c_i|.
@@ -100,7 +112,7 @@ class Screen {
       for (Index r = 0; r < z_.rows(); ++r) {
         if (is_far(r, far)) touched += static_cast<double>(entries_.row(r).size());
       }
-      if (touched > kMostOfThem * z_.columns().entries()) {
+      if (touched > kManyRows * z_.columns().entries()) {
         know_all();
       } else {
         know_rows(far);
@@ -109,26 +121,34 @@ class Screen {
     if (reach() < bound) return joining;
     const double least = 0.65 * bound;
     highest_ = 0;
-    for (Index j = 0; j < quadratic_.columns(); ++j) {
-      if (active_.has(j)) continue;
-      if (std::fabs(c_[j]) > least) {
-        joining.push_back(j);
+    for (const Column& at : columns_) {
+      if (std::fabs(at.c) > least) {
+        joining.push_back(at.column);
       } else {
-        highest_ = std::max(highest_, std::fabs(c_[j]));
+        highest_ = std::max(highest_, std::fabs(at.c));
       }
     }
+    std::sort(joining.begin(), joining.end());
     return joining;
   }
 
  private:
   // One column in so many is active at first, and no fewer than these.
   static constexpr Index kFirst = 64, kFewest = 256;
-  // More of the entries than this are gone through column by column.
-  static constexpr double kMostOfThem = 0.3;
+  // If rows hold more of the entries than this, all are gone through, column by column.
+  static constexpr double kManyRows = 0.15, kManyRaised = 0.05;
   // Bounds are known to rounding only, their own and that of what was added to them.
   static constexpr double kInflated = 1 + 1e-9, kRounding = 1e-12;
   // Of columns that depend on others nothing new is known.
   static constexpr double kLeastPivot = 1e-13;
+
+  // What is known of a column; all is zero of those that are active.
+  struct Column {
+    double c;          // c^_i
+    double explained;  // no less than |P z_i|
+    double scale;
+    Index column;
+  };
 
   double root_weight(Index r) const {
     const double* root = z_.standardisation().root_weight;
@@ -142,10 +162,17 @@ class Screen {
     return numbers[few];
   }
 
-  // out_j = sum over rows of x~_j v / sqrt(w), with v already times sqrt(w).
-  void sums(const std::vector<double>& v, SparseEntries::Sign sign, std::vector<double>& out) {
-    entries_.column_sums(v.data(), sign, out.data(), context_);
-    for (Index j = 0; j < quadratic_.columns(); ++j) out[j] *= quadratic_.inverse_scale[j];
+  // Hands the sum over rows of x~ work, or of |x~| work, to take(column), of all but active
+  // columns.
+  template <class Take>
+  void sum_all(SparseEntries::Sign sign, Take&& take) {
+    for (Index r = 0; r < z_.rows(); ++r) work_[r] *= root_weight(r);
+    std::vector<double> sums(columns_.size());
+    entries_.column_sums(work_.data(), sign, sums.data(), context_);
+    for (Index j = 0; j < quadratic_.columns(); ++j) {
+      Column& at = column(j);
+      if (at.scale > 0) take(at, sums[j] * at.scale);
+    }
   }
 
   // Z_S beta
@@ -164,40 +191,31 @@ class Screen {
   bool is_far(Index r, double far) const { return std::fabs(residual_[r] - known_[r]) > far; }
 
   void know_all() {
-    for (Index r = 0; r < z_.rows(); ++r) work_[r] = residual_[r] * root_weight(r);
-    sums(work_, SparseEntries::Sign::kept, c_);
-    known_ = residual_;
+    work_ = known_ = residual_;
     farthest_ = highest_ = 0;
-    for (Index j = 0; j < quadratic_.columns(); ++j) {
-      if (!active_.has(j)) highest_ = std::max(highest_, std::fabs(c_[j]));
-    }
+    sum_all(SparseEntries::Sign::kept, [&](Column& at, double c) {
+      at.c = c;
+      highest_ = std::max(highest_, std::fabs(c));
+    });
   }
 
   void know_rows(double far) {
     farthest_ = 0;
-    std::vector<Index> rows;
     for (Index r = 0; r < z_.rows(); ++r) {
       const double change = residual_[r] - known_[r];
       if (!is_far(r, far)) {
         farthest_ = std::max(farthest_, std::fabs(change));
         continue;
       }
-      rows.push_back(r);
+      known_[r] = residual_[r];
       const double weighted = change * root_weight(r);
       for (const auto& entry : entries_.row(r)) {
-        c_[entry.column] += weighted * entry.value * inverse_scale(entry.column);
-      }
-      known_[r] = residual_[r];
-    }
-    for (const Index r : rows) {
-      for (const auto& entry : entries_.row(r)) {
-        const double size = std::fabs(c_[entry.column]);
-        if (size > highest_ && !active_.has(entry.column)) highest_ = size;
+        Column& at = columns_[entry.rank];
+        at.c += weighted * entry.value * at.scale;
+        highest_ = std::max(highest_, std::fabs(at.c));
       }
     }
   }
-
-  double inverse_scale(Index j) const { return quadratic_.inverse_scale[j]; }
 
   // One more column that has been a member: what all of them explain grows.
   void widen(Index j, std::vector<Index>& joining) {
@@ -220,38 +238,29 @@ class Screen {
       raised.push_back(r);
       touched += static_cast<double>(entries_.row(r).size());
     }
-    const auto bound = [&](Index r) { return 1.5 * std::sqrt(leverage_[r]); };
-    if (touched > kMostOfThem * z_.columns().entries()) {
+    // Some more than that, so that the next member need not go through the same rows.
+    const auto bound = [&](Index r) { return 1.1 * std::sqrt(leverage_[r]); };
+    if (touched > kManyRaised * z_.columns().entries()) {
+      const double mean = static_cast<double>(basis_of_.size()) / static_cast<double>(z_.rows());
       for (Index r = 0; r < z_.rows(); ++r) {
-        root_leverage_[r] = std::max(root_leverage_[r], bound(r));
-        work_[r] = root_leverage_[r] * root_weight(r);
+        const double ample = 1.5 * std::max(bound(r), std::sqrt(mean));
+        work_[r] = root_leverage_[r] = std::max(root_leverage_[r], ample);
       }
-      sums(work_, SparseEntries::Sign::dropped, explained_);
-      for (Index i = 0; i < quadratic_.columns(); ++i) {
-        if (explained_[i] > kShare) note(i, joining);
-      }
+      sum_all(SparseEntries::Sign::dropped, [&](Column& at, double explained) {
+        at.explained = explained;
+        if (explained > kShare) joining.push_back(at.column);
+      });
       return;
     }
     for (const Index r : raised) {
       const double rise = (bound(r) - root_leverage_[r]) * root_weight(r);
       root_leverage_[r] = bound(r);
       for (const auto& entry : entries_.row(r)) {
-        const Index i = entry.column;
-        explained_[i] += rise * std::fabs(entry.value) * inverse_scale(i);
-        if (explained_[i] > kShare) note(i, joining);
+        Column& at = columns_[entry.rank];
+        at.explained += rise * std::fabs(entry.value) * at.scale;
+        if (at.explained > kShare) joining.push_back(at.column);
       }
     }
-  }
-
-  void note(Index j, std::vector<Index>& joining) {
-    if (active_.has(j) || marked_[j]) return;
-    marked_[j] = 1;
-    joining.push_back(j);
-  }
-  std::vector<Index> finished(std::vector<Index>& joining) {
-    for (const Index j : joining) marked_[j] = 0;
-    std::sort(joining.begin(), joining.end());
-    return std::move(joining);
   }
 
   const Quadratic& quadratic_;
@@ -259,11 +268,12 @@ class Screen {
   const SparseEntries& entries_;
   ActiveColumns& active_;
   const Context context_;
-  std::vector<double> length_;  // l_i
-  double longest_ = 0;          // of the columns that are not active
-  // r^, c^, and the largest |c^_i| of the columns that are not active
-  std::vector<double> known_, c_;
-  double highest_ = 0;
+  const std::vector<std::int32_t>& ranks_;
+  Column& column(Index j) { return columns_[ranks_[j]]; }
+  std::vector<Column> columns_;  // by rank
+  double longest_ = 0;           // l_i of the columns that are not active
+  double highest_ = 0;           // and their |c^_i|
+  std::vector<double> known_;    // r^
   // r where the members stand, and how far that is from r^ in any row
   std::vector<double> residual_;
   double farthest_ = 0;
@@ -272,9 +282,7 @@ class Screen {
   Factor basis_;
   std::vector<double> leverage_;       // h
   std::vector<double> root_leverage_;  // no less than its root
-  std::vector<double> explained_;      // the sum over rows of |x~_i| times that
   std::vector<double> work_;
-  std::vector<char> marked_;
 };
 
 }  // namespace ellzero

@@ -55,7 +55,7 @@ class ScreenedSquares final : public Engine {
         least_ridge_(*std::min_element(ridge_.begin(), ridge_.end())),
         active_(quadratic, z(), *z().columns().sparse_entries()),
         screen_(quadratic, z(), active_, context) {
-    renew({});
+    renew();
   }
   ScreenedSquares(const ScreenedSquares&) = delete;
   ScreenedSquares& operator=(const ScreenedSquares&) = delete;
@@ -117,12 +117,10 @@ class ScreenedSquares final : public Engine {
   }
   void start_at(const std::vector<Index>& target) override {
     go([&] { inner().start_at(numbers(target)); }, target);
-    ignores_outsiders_ = false;
   }
   void refresh() override {
     inner().refresh();
     note_members();
-    ignores_outsiders_ = false;
   }
 
   void exclude(Index j) override {
@@ -152,7 +150,6 @@ class ScreenedSquares final : public Engine {
       inner().start_at(numbers(then.members));
     }
     note_members();
-    ignores_outsiders_ = false;
   }
 
   Solution solve(const Context& context) const override { return of_all(inner().solve(context)); }
@@ -162,10 +159,7 @@ class ScreenedSquares final : public Engine {
     return true;
   }
 
-  void ignore_outsiders() override {
-    ignores_outsiders_ = true;
-    inner().ignore_outsiders();
-  }
+  void ignore_outsiders() override { inner().ignore_outsiders(); }
   void prepare(const std::vector<Index>& columns) override {
     activate(columns);
     inner().prepare(numbers(columns));
@@ -250,31 +244,29 @@ class ScreenedSquares final : public Engine {
     return forced;
   }
 
-  // Puts an engine on the columns that are active, and at some of them.
-  void renew(const std::vector<Index>& members) const {
+  // Puts an engine on the columns that are active, where the one before it stands.
+  void renew() const {
     std::vector<double> ridge = ridge_;
     if (ridge.size() > 1) {
       ridge.clear();
       for (const Index j : active_.columns()) ridge.push_back(ridge_[j]);
     }
-    inner_ = std::make_unique<Inner>(active_, context_, std::move(ridge));
+    auto next = std::make_unique<Inner>(active_, context_, std::move(ridge));
+    next->engine.expect_gains_above(expected_gain_);
+    if (inner_) next->engine.adopt(inner(), numbers(inner_->quadratic.chosen()));
+    inner_ = std::move(next);
     for (const Index j : excluded_) {
       if (active_.has(j)) inner().exclude(active_.number(j));
     }
-    inner().expect_gains_above(expected_gain_);
-    inner().prepare(numbers(members));
-    inner().start_at(numbers(members));
-    if (ignores_outsiders_) inner().ignore_outsiders();
-    note_members();
   }
 
   // False if there is nothing to do.
   bool activate(const std::vector<Index>& columns) const {
     const auto has = [&](Index j) { return active_.has(j); };
     if (std::all_of(columns.begin(), columns.end(), has)) return false;
-    const std::vector<Index> members = members_;
     active_.join(columns);
-    renew(members);
+    screen_.leave_out(columns);
+    renew();
     return true;
   }
 
@@ -327,7 +319,6 @@ class ScreenedSquares final : public Engine {
   mutable std::unique_ptr<LeastSquares> all_;
   mutable bool all_stands_ = false;  // where they do
   std::vector<Index> excluded_;
-  bool ignores_outsiders_ = false;
   double expected_gain_ = 0;
 };
 
