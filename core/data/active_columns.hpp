@@ -3,10 +3,10 @@
 //
 //   G_ij = f_i f_j (sum over rows of w x_i x_j  -  W m_i m_j)
 //
-// and a column of these sums is made of the rows in which column j is not zero: it costs the
-// entries of these rows. The bits of G_ij depend on the two columns alone. Where means are large
-// beside deviations from them the difference would lose digits: products with such heavy columns,
-// which are few, are those of deviations.
+// The columns of most entries are active. With these, sums are made of the rows in which column j
+// is not zero, and cost the entries of these rows; with any other active column they cost the
+// entries of that. Where means are large beside deviations from them the difference would lose
+// digits: products with such heavy columns, which are few, are those of deviations.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,13 @@ class ActiveColumns {
 
   // All are kept by the caller for as long as this lives.
   ActiveColumns(const Quadratic& whole, const PreparedColumns& z, const SparseEntries& entries)
-      : whole_(whole), z_(z), entries_(entries), number_(whole.columns(), -1) {
+      : whole_(whole),
+        z_(z),
+        entries_(entries),
+        ranks_(entries.ranks()),
+        number_(whole.columns(), -1),
+        sums_(entries.frequent(), 0.0),
+        dense_(z.rows(), 0.0) {
     for (Index j = 0; j < whole.columns(); ++j) {
       if (is_heavy(whole, j)) heavy_.push_back(j);
     }
@@ -52,22 +58,18 @@ class ActiveColumns {
 
   void join(const std::vector<Index>& columns) {
     const std::size_t before = joined_.size();
-    double work = 0;
     for (const Index j : columns) {
       if (has(j)) continue;
       number_[j] = 0;
       joined_.push_back(j);
-      work += static_cast<double>(entries_.count(j));
     }
     sorted_ = joined_;
     std::sort(sorted_.begin(), sorted_.end());
     for (Index i = 0; i < size(); ++i) number_[sorted_[i]] = static_cast<std::int32_t>(i);
     order_.resize(joined_.size());
     for (std::size_t i = 0; i < joined_.size(); ++i) order_[i] = number_[joined_[i]];
-    // What is known is completed from the side of the new columns, if that is less than making it
-    // anew.
-    for (const auto& known : known_) work -= static_cast<double>(entries_.count(known.first));
-    if (work > 0) known_.clear();
+    // What is known is completed from the side of the new columns, if they are the fewer.
+    if (joined_.size() > 2 * before) known_.clear();
     if (known_.empty()) return;
     for (std::size_t i = before; i < joined_.size(); ++i) {
       const Index j = joined_[i];
@@ -98,25 +100,19 @@ class ActiveColumns {
     return known_.emplace(j, std::move(products)).first->second;
   }
 
-  // The sums of products of column j with every other.
+  // The sums of products of column j with every frequent one, and what makes any other.
   void sum_with(Index j) {
-    sums_.resize(whole_.columns(), 0.0);
     entries_.read_column(j, column_);
-    touched_ = 0;
     for (const auto& [x, r] : column_) {
-      touched_ += entries_.row(r).size();
-      const double weighted = x * weight(r);
-      for (const auto& entry : entries_.row(r)) sums_[entry.rank] += weighted * entry.value;
+      const double weighted = dense_[r] = x * weight(r);
+      for (const auto& entry : entries_.row(r).frequent) {
+        sums_[entry.rank] += weighted * entry.value;
+      }
     }
   }
   void forget_sums() {
-    if (touched_ > static_cast<Index>(sums_.size()) / 8) {
-      std::fill(sums_.begin(), sums_.end(), 0.0);
-      return;
-    }
-    for (const auto& place : column_) {
-      for (const auto& entry : entries_.row(place.row)) sums_[entry.rank] = 0;
-    }
+    std::fill(sums_.begin(), sums_.end(), 0.0);
+    for (const auto& place : column_) dense_[place.row] = 0;
   }
   double weight(Index r) const {
     const double* root = z_.standardisation().root_weight;
@@ -129,9 +125,11 @@ class ActiveColumns {
       if (is_heavy(whole_, j)) return heavy_product(j, i);
       if (is_heavy(whole_, i)) return heavy_product(i, j);
     }
+    const std::int32_t rank = ranks_[i];
+    const double sum =
+        rank < entries_.frequent() ? sums_[rank] : entries_.column_sum(i, dense_.data());
     const double scales = whole_.inverse_scale[i] * whole_.inverse_scale[j];
-    return scales *
-           (sums_[entries_.ranks()[i]] - whole_.weight * (whole_.mean[i] * whole_.mean[j]));
+    return scales * (sum - whole_.weight * (whole_.mean[i] * whole_.mean[j]));
   }
 
   // Of a heavy column with any other: of deviations, for all others at once.
@@ -149,6 +147,7 @@ class ActiveColumns {
   const Quadratic& whole_;
   const PreparedColumns& z_;
   const SparseEntries& entries_;
+  const std::vector<std::int32_t>& ranks_;
   std::vector<Index> heavy_;
   std::vector<std::int32_t> number_;  // by column; -1 where it is not active
   std::vector<Index> joined_;         // in the order in which they came
@@ -156,8 +155,8 @@ class ActiveColumns {
   std::vector<std::int32_t> order_;                       // the numbers of joined_
   std::unordered_map<Index, std::vector<double>> known_;  // Gram columns, by joined_
   std::unordered_map<Index, std::vector<double>> heavy_products_;
-  std::vector<double> sums_;  // by rank; zero but while they are used
-  Index touched_ = 0;         // entries that they were made of
+  // Zero but while they are used: sums by rank, and the column that they are made with, by row
+  std::vector<double> sums_, dense_;
   std::vector<SparseEntries::Place> column_;
 };
 

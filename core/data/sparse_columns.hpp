@@ -99,6 +99,14 @@ class SparseColumns final : public Columns, public SparseEntries {
     }
   }
 
+  double column_sum(Index j, const double* v) const override {
+    double total = 0;
+    for (Index e = begins_[j]; e < begins_[j + 1]; ++e) {
+      total += static_cast<double>(values_[e]) * v[row_of_[e]];
+    }
+    return total;
+  }
+
   void column_sums(const double* v, Sign sign, double* out, const Context& context) const override {
     const auto sum = [&](auto value) {
       parallel_ranges(columns_, worth_sharing(1, context), [&](Index begin, Index end, auto poll) {
@@ -117,13 +125,18 @@ class SparseColumns final : public Columns, public SparseEntries {
     }
   }
 
+  Index frequent() const override {
+    constexpr Index kFewest = 256, kShare = 64;
+    return std::min(columns_, std::max(kFewest, columns_ / kShare));
+  }
   const std::vector<std::int32_t>& ranks() const override {
     std::call_once(sorted_, [this] { sort_by_row(); });
     return ranks_;
   }
   Row row(Index r) const override {
     ranks();
-    return {by_row_.get() + row_begins_[r], by_row_.get() + row_begins_[r + 1]};
+    const Entry *begin = by_row_.get() + row_begins_[r], *end = by_row_.get() + row_begins_[r + 1];
+    return {{begin, by_row_.get() + row_middles_[r]}, {by_row_.get() + row_middles_[r], end}};
   }
 
   void take_moments(const Response& response, const TakeMoments& take,
@@ -219,26 +232,37 @@ class SparseColumns final : public Columns, public SparseEntries {
     rank_columns();
     int shift = 0;
     while ((rows_ >> shift) >= kStretches) ++shift;
-    std::vector<Index> next(rows_ + 1, 0);
-    for (Index e = 0; e < entries; ++e) ++next[row_of_[e] + 1];
-    for (Index r = 0; r < rows_; ++r) next[r + 1] += next[r];
-    row_begins_ = next;
+    row_begins_.assign(rows_ + 1, 0);
+    row_middles_.assign(rows_, 0);  // at first how many frequent entries there are
+    for (Index j = 0; j < columns_; ++j) {
+      const Index frequent_one = ranks_[j] < frequent();
+      for (Index e = begins_[j]; e < begins_[j + 1]; ++e) {
+        ++row_begins_[row_of_[e] + 1];
+        row_middles_[row_of_[e]] += frequent_one;
+      }
+    }
+    for (Index r = 0; r < rows_; ++r) {
+      row_begins_[r + 1] += row_begins_[r];
+      row_middles_[r] += row_begins_[r];
+    }
     by_row_.reset(new Entry[entries]);  // not set to anything
     std::vector<Index> begins;
-    for (Index r = 0; r < rows_; r += Index{1} << shift) begins.push_back(next[r]);
+    for (Index r = 0; r < rows_; r += Index{1} << shift) begins.push_back(row_begins_[r]);
     std::vector<Index> filled = begins;
     begins.push_back(entries);
     for (Index j = 0; j < columns_; ++j) {
       for (Index e = begins_[j]; e < begins_[j + 1]; ++e) {
-        const Index r = row_of_[e];
-        by_row_[filled[r >> shift]++] = {static_cast<double>(values_[e]), ranks_[j],
-                                         static_cast<std::int32_t>(r)};
+        const std::int32_t r = static_cast<std::int32_t>(row_of_[e]);
+        by_row_[filled[r >> shift]++] = {static_cast<double>(values_[e]), ranks_[j], r};
       }
     }
+    std::vector<Index> next = row_begins_, next_other = row_middles_;
     std::vector<Entry> stretch;
     for (std::size_t b = 0; b < filled.size(); ++b) {
       stretch.assign(by_row_.get() + begins[b], by_row_.get() + begins[b + 1]);
-      for (const Entry& entry : stretch) by_row_[next[entry.row]++] = entry;
+      for (const Entry& entry : stretch) {
+        by_row_[(entry.rank < frequent() ? next : next_other)[entry.row]++] = entry;
+      }
     }
   }
 
@@ -246,7 +270,7 @@ class SparseColumns final : public Columns, public SparseEntries {
   const I* const row_of_;
   const I* const begins_;
   mutable std::once_flag sorted_;
-  mutable std::vector<Index> row_begins_;
+  mutable std::vector<Index> row_begins_, row_middles_;
   mutable std::unique_ptr<Entry[]> by_row_;
   mutable std::vector<std::int32_t> ranks_;
 };

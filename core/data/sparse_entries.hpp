@@ -23,25 +23,32 @@ class SparseEntries {
   // out[r] += factor x_rj over the entries of column j
   virtual void add_column(Index j, double factor, double* out) const = 0;
 
+  // The sum over rows of x_rj v_r.
+  virtual double column_sum(Index j, const double* v) const = 0;
   // out[j] = sum over rows of x_rj v_r for every column, or of |x_rj| v_r.
   enum class Sign { kept, dropped };
   virtual void column_sums(const double* v, Sign sign, double* out,
                            const Context& context) const = 0;
 
   // The entries row by row, sorted when first asked for. Columns are known by their rank here:
-  // those of most entries come first, so that what is kept by rank is near where it is wanted most.
+  // those of most entries come first, and in each row the entries of a few columns of lowest rank,
+  // frequent() of them.
   struct Entry {
     double value;
     std::int32_t rank, row;
   };
-  struct Row {
+  struct Entries {
     const Entry* first;
     const Entry* last;
     const Entry* begin() const { return first; }
     const Entry* end() const { return last; }
-    Index size() const { return last - first; }
+  };
+  struct Row {
+    Entries frequent, others;
+    Index size() const { return others.last - frequent.first; }
   };
   virtual Row row(Index r) const = 0;
+  virtual Index frequent() const = 0;
   virtual const std::vector<std::int32_t>& ranks() const = 0;  // by column
 };
 

@@ -57,17 +57,20 @@ class Screen {
       length[j] *= quadratic.inverse_scale[j];
       size[j] = std::fabs(quadratic.zy[j]);
     }
-    std::vector<double> order(length);
-    const Index few = std::min(p, std::max(kFewest, p / kFirst));
-    longest_ = largest_but(order, few);
-    order = size;
+    const Index few = entries_.frequent();
+    std::vector<double> order(size);
     highest_ = largest_but(order, few);
-    // Room for leverage, so that the first members cost nothing.
-    root_leverage_.assign(z_.rows(), 0.35 * kShare / std::max(longest_, 1e-300));
     std::vector<Index> first;
     for (Index j = 0; j < p; ++j) {
+      const bool many = ranks_[j] < few;
+      if (many || size[j] > highest_) first.push_back(j);
+      if (!many) longest_ = std::max(longest_, length[j]);
+    }
+    // Room for leverage, that of some members spread evenly, so that the first cost nothing.
+    const double room = std::sqrt(kExpected / static_cast<double>(z_.rows()));
+    root_leverage_.assign(z_.rows(), std::min(room, 0.7 * kShare / longest_));
+    for (Index j = 0; j < p; ++j) {
       column(j) = {quadratic.zy[j], length[j] * root_leverage_[0], quadratic.inverse_scale[j], j};
-      if (length[j] > longest_ || size[j] > highest_) first.push_back(j);
     }
     active_.join(first);
     leave_out(active_.columns());
@@ -133,8 +136,7 @@ class Screen {
   }
 
  private:
-  // One column in so many is active at first, and no fewer than these.
-  static constexpr Index kFirst = 64, kFewest = 256;
+  static constexpr double kExpected = 32;  // members
   // If rows hold more of the entries than this, all are gone through, column by column.
   static constexpr double kManyRows = 0.15, kManyRaised = 0.05;
   // Bounds are known to rounding only, their own and that of what was added to them.
@@ -209,7 +211,7 @@ class Screen {
       }
       known_[r] = residual_[r];
       const double weighted = change * root_weight(r);
-      for (const auto& entry : entries_.row(r)) {
+      for (const auto& entry : entries_.row(r).others) {
         Column& at = columns_[entry.rank];
         at.c += weighted * entry.value * at.scale;
         highest_ = std::max(highest_, std::fabs(at.c));
@@ -255,7 +257,7 @@ class Screen {
     for (const Index r : raised) {
       const double rise = (bound(r) - root_leverage_[r]) * root_weight(r);
       root_leverage_[r] = bound(r);
-      for (const auto& entry : entries_.row(r)) {
+      for (const auto& entry : entries_.row(r).others) {
         Column& at = columns_[entry.rank];
         at.explained += rise * std::fabs(entry.value) * at.scale;
         if (at.explained > kShare) joining.push_back(at.column);
@@ -271,7 +273,7 @@ class Screen {
   const std::vector<std::int32_t>& ranks_;
   Column& column(Index j) { return columns_[ranks_[j]]; }
   std::vector<Column> columns_;  // by rank
-  double longest_ = 0;           // l_i of the columns that are not active
+  double longest_ = 1e-300;      // l_i of the columns that are not active
   double highest_ = 0;           // and their |c^_i|
   std::vector<double> known_;    // r^
   // r where the members stand, and how far that is from r^ in any row

@@ -113,8 +113,9 @@ def test_a_thousand_flips_agree_with_a_fresh_start(rng, ridge):
         screened.flip(int(j))
     plain.start_at(screened.members)
     assert_same_state(screened, plain, 1e-9)
-    best = [engine.best_insertions(1)[0].unit for engine in (screened, plain)]
-    assert best[0] == best[1]
+    best = [engine.best_insertions(100) for engine in (screened, plain)]
+    assert [one.unit for one in best[0]][:20] == [one.unit for one in best[1]][:20]
+    np.testing.assert_allclose(*[[one.gain for one in found] for found in best], atol=1e-9)
     np.testing.assert_allclose(screened.swap_gains(), plain.swap_gains(), atol=1e-9)
 
 
