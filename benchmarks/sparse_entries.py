@@ -75,7 +75,7 @@ def run(n, p, entries, seed, zipf, true, *, plain, cv):
     v = np.random.default_rng(0).normal(size=n)
     lam = price(y, p)
     one, _ = cpu(lambda: X.T @ v, 9)
-    sbr, model = cpu(lambda: L0Regressor(lam, solver="sbr").fit(X, y), 3)
+    sbr, model = cpu(lambda: L0Regressor(lam, solver="sbr", max_size=400).fit(X, y), 3)
     frontier, _ = cpu(lambda: l0_frontier(X, y, max_size=30))
     again, _ = cpu(lambda: X.T @ v, 9)
     unit = (one + again) / 2

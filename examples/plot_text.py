@@ -39,8 +39,8 @@ X = words.fit_transform([texts[i] for i in train])
 print(f"{X.shape[0]} texts, {X.shape[1]} words and pairs, {X.nnz / X.shape[0]:.0f} in a text")
 
 # %%
-# The best known model of every size up to thirty. The matrix stays as sparse as it is: what a search
-# costs goes by its entries, and most columns are never looked at again once it has begun.
+# The best known model of every size up to thirty. The matrix stays as sparse as it is: a search
+# costs by its entries, and most columns are never looked at again once it has begun.
 
 frontier = l0_frontier(X.astype(float), y[train], max_size=30)
 X_test = words.transform([texts[i] for i in test]).astype(float)
@@ -60,8 +60,9 @@ assert X.shape[1] > 20_000
 assert 0.3 < shares[9] < shares[29]
 
 # %%
-# Ten words, and what each adds: a text that speaks of what is optional, a default or a bool belongs
-# to a function of many arguments.
+# Ten words, and what each adds. A text that names types, or a maximum number, belongs to a function
+# of many arguments. Other words are in few texts, which have a template in common: they pay for
+# themselves by what they say of these, and of nothing else.
 
 best = frontier.at(size=10)
 vocabulary = words.get_feature_names_out()

@@ -175,4 +175,5 @@ def test_exact_fits_look_at_every_column():
 def test_it_pays_where_columns_are_many_and_sparse():
     assert _core.screening_pays(50_000, 500_000, 4_300_000)
     assert not _core.screening_pays(50_000, 500, 4_300)
-    assert not _core.screening_pays(1_000, 50_000, 25_000_000)
+    assert not _core.screening_pays(1_000, 50_000, 500_000)
+    assert not _core.screening_pays(100_000, 50_000, 5_000_000)

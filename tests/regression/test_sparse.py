@@ -6,14 +6,15 @@ from scipy import sparse
 
 from ellzero import L0Regressor, L0RegressorCV, _core, l0_frontier
 
-N, P = 90, 20_500
+N, P = 300, 20_500
 
 
 @pytest.fixture(scope="module")
 def table():
     rng = np.random.default_rng(5)
-    X = sparse.random_array((N, P), density=0.015, rng=rng, format="csc", data_sampler=rng.normal)
-    y = X[:, [4, 9000, 20_000]] @ np.array([3.0, -2.0, 2.0]) + 0.1 * rng.normal(size=N)
+    X = sparse.random_array((N, P), density=0.0035, rng=rng, format="csc", data_sampler=rng.normal)
+    chosen = np.flatnonzero(np.diff(X.indptr) > 3)[[4, 90, 400]]
+    y = X[:, chosen] @ np.array([3.0, -2.0, 2.0]) + 0.1 * rng.normal(size=N)
     assert _core.screening_pays(N, P, X.nnz)
     return X, y, X.toarray()
 
@@ -36,13 +37,14 @@ def test_frontiers(table, ridge):
 @pytest.mark.parametrize("solver", ["frontier", "sbr"])
 def test_a_price_with_weights_and_a_forced_column(table, solver):
     X, y, dense = table
+    forced = int(np.flatnonzero(np.diff(X.indptr) > 4)[-1])
     weight = np.random.default_rng(0).integers(0, 3, size=N).astype(float)
-    model = L0Regressor(0.5, solver=solver, ridge=0.01, always_include=[77], max_size=8)
+    model = L0Regressor(0.5, solver=solver, ridge=0.01, always_include=[forced], max_size=8)
     screened, plain = (
         L0Regressor(**model.get_params()).fit(each, y, sample_weight=weight) for each in (X, dense)
     )
     assert screened.support_.tolist() == plain.support_.tolist()
-    assert 77 in screened.support_
+    assert forced in screened.support_
     np.testing.assert_allclose(screened.coef_, plain.coef_, atol=1e-9)
     assert screened.certificate_ == plain.certificate_
 

@@ -484,8 +484,10 @@ def _make_parts(data: Data, splits: _Splits) -> _Parts | None:
     Nor are there parts of very many sparse columns, of which no products with all are made.
     """
     n = len(data.y)
-    if not isinstance(data.X, np.ndarray) and _core.screening_pays(*data.X.shape, data.X.nnz):
-        return None
+    if not isinstance(data.X, np.ndarray):
+        rows, columns = data.X.shape
+        if _core.screening_pays(rows, columns, data.X.nnz):
+            return None
     member = np.zeros((len(splits), n), dtype=bool)
     for mask, (train, _) in zip(member, splits, strict=True):
         mask[train] = True
