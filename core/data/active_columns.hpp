@@ -62,6 +62,11 @@ class ActiveColumns {
       if (has(j)) continue;
       number_[j] = 0;
       joined_.push_back(j);
+      if (ranks_[j] >= entries_.frequent()) {
+        entries_.read_column(j, column_);
+        rare_.insert(rare_.end(), column_.begin(), column_.end());
+      }
+      rare_ends_.push_back(rare_.size());
     }
     sorted_ = joined_;
     std::sort(sorted_.begin(), sorted_.end());
@@ -74,7 +79,12 @@ class ActiveColumns {
     for (std::size_t i = before; i < joined_.size(); ++i) {
       const Index j = joined_[i];
       sum_with(j);
-      for (auto& [other, products] : known_) products.push_back(product(other, j));
+      for (auto& [other, products] : known_) {
+        const bool frequent = ranks_[other] < entries_.frequent();
+        const double sum =
+            frequent ? sums_[ranks_[other]] : entries_.column_sum(other, dense_.data());
+        products.push_back(product(other, j, sum));
+      }
       forget_sums();
     }
   }
@@ -95,7 +105,9 @@ class ActiveColumns {
     if (static_cast<double>(known_.size()) * static_cast<double>(size()) > kKept) known_.clear();
     sum_with(j);
     std::vector<double> products(joined_.size());
-    for (std::size_t i = 0; i < joined_.size(); ++i) products[i] = product(joined_[i], j);
+    for (std::size_t i = 0; i < joined_.size(); ++i) {
+      products[i] = product(joined_[i], j, sum_of(i));
+    }
     forget_sums();
     return known_.emplace(j, std::move(products)).first->second;
   }
@@ -119,15 +131,23 @@ class ActiveColumns {
     return root ? root[r] * root[r] : 1.0;
   }
 
-  // Of two columns, the second of which is the one that sums were made with.
-  double product(Index i, Index j) {
+  // With the column that joined as the i-th.
+  double sum_of(std::size_t i) const {
+    const std::int32_t rank = ranks_[joined_[i]];
+    if (rank < entries_.frequent()) return sums_[rank];
+    double sum = 0;
+    for (std::size_t e = i > 0 ? rare_ends_[i - 1] : 0; e < rare_ends_[i]; ++e) {
+      sum += rare_[e].value * dense_[rare_[e].row];
+    }
+    return sum;
+  }
+
+  // Of two columns, of which that is the sum of products.
+  double product(Index i, Index j, double sum) {
     if (!heavy_.empty()) {
       if (is_heavy(whole_, j)) return heavy_product(j, i);
       if (is_heavy(whole_, i)) return heavy_product(i, j);
     }
-    const std::int32_t rank = ranks_[i];
-    const double sum =
-        rank < entries_.frequent() ? sums_[rank] : entries_.column_sum(i, dense_.data());
     const double scales = whole_.inverse_scale[i] * whole_.inverse_scale[j];
     return scales * (sum - whole_.weight * (whole_.mean[i] * whole_.mean[j]));
   }
@@ -149,8 +169,10 @@ class ActiveColumns {
   const SparseEntries& entries_;
   const std::vector<std::int32_t>& ranks_;
   std::vector<Index> heavy_;
-  std::vector<std::int32_t> number_;  // by column; -1 where it is not active
-  std::vector<Index> joined_;         // in the order in which they came
+  std::vector<std::int32_t> number_;        // by column; -1 where it is not active
+  std::vector<Index> joined_;               // in the order in which they came
+  std::vector<SparseEntries::Place> rare_;  // the entries of those that are not frequent
+  std::vector<std::size_t> rare_ends_;      // where those of each end
   std::vector<Index> sorted_;
   std::vector<std::int32_t> order_;                       // the numbers of joined_
   std::unordered_map<Index, std::vector<double>> known_;  // Gram columns, by joined_

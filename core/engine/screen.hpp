@@ -64,7 +64,7 @@ class Screen {
     for (Index j = 0; j < p; ++j) {
       const bool many = ranks_[j] < few;
       if (many || size[j] > highest_) first.push_back(j);
-      if (!many) longest_ = std::max(longest_, length[j]);
+      if (!many && !active_.has(j)) longest_ = std::max(longest_, length[j]);
     }
     // Room for leverage, that of some members spread evenly, so that the first cost nothing.
     const double room = std::sqrt(kExpected / static_cast<double>(z_.rows()));
