@@ -105,7 +105,7 @@ def head(*names):
 
 def growth(seed):
     """Print how times grow when rows, columns and entries are doubled, each by itself."""
-    start = (20_000, 100_000, 800_000)
+    start = (20_000, 100_000, 700_000)
     names = ("n x p, entries", "frequency", "seed", "chosen", "SBR", "frontier")
     head(*names)
     for zipf in (True, False):

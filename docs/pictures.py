@@ -99,7 +99,9 @@ def sparse():
         jitter = rng.uniform(-0.3, 0.3, size=p) if colour != BLUE else np.zeros(p)
         at = np.maximum(count + jitter, 0.5)[which]
         ax.scatter(at, along[which], s=size, color=colour, label=label, lw=0)
-    ax.set(xscale="log", xlabel="texts that a word is in", ylabel="|c|, in standard deviations of y")
+    ax.set(
+        xscale="log", xlabel="texts that a word is in", ylabel="|c|, in standard deviations of y"
+    )
     ax.legend(frameon=False)
 
 
