@@ -4,8 +4,8 @@ Text: which words say how many arguments a function takes
 
 A table of words has more columns than rows, and next to nothing in it. Here are some four thousand
 docstrings of scikit-learn and SciPy, read from their source files, and every word and pair of words
-that two of them have: 75,000 columns, of which a docstring has one in 370. How many arguments does
-the function take that a docstring speaks of?
+that two of them have: nearly 60,000 columns, of which a docstring has one in three hundred. How
+many arguments does the function take that a docstring speaks of?
 """
 
 import ast
