@@ -45,6 +45,8 @@ class Operand {
   Index width_;
 };
 
+class SparseEntries;
+
 class Columns {
  public:
   virtual ~Columns() = default;
@@ -71,6 +73,9 @@ class Columns {
   using TakeMoments = std::function<void(Index, const ScaledMoments&)>;
   virtual void take_moments(const Response& response, const TakeMoments& take,
                             const Context& context) const = 0;
+
+  // What is not zero, where that is little; else null.
+  virtual const SparseEntries* sparse_entries() const { return nullptr; }
 
  protected:
   Columns(Index rows, Index columns) : rows_(rows), columns_(columns) {}

@@ -13,6 +13,8 @@ class PreparedColumns {
       : columns_(columns), standardisation_(standardisation), response_(response) {}
 
   Index rows() const { return columns_.rows(); }
+  const Columns& columns() const { return columns_; }
+  const Standardisation& standardisation() const { return standardisation_; }
   const double* response() const { return response_; }
 
   // out[r] = Z(row + r, j)

@@ -122,6 +122,8 @@ class LeastSquares final : public Engine {
     refresh();
   }
   void refresh() override;
+  // Stands where another engine does, on fewer of these columns: number[i] is its column i here.
+  void adopt(const LeastSquares& other, const std::vector<Index>& number);
 
   void exclude(Index j) override {
     if (contains(j)) remove(position(j));
@@ -233,6 +235,9 @@ class LeastSquares final : public Engine {
     for (Index s = 0; s < size(); ++s) cross_[s] = gram[members_[s]];
     return factor_.new_row(cross_.data(), whole(j), zy()[j], least_pivot, out);
   }
+
+  // Opens a column with what the members say of it.
+  void measure(Index j);
 
   // With a batch, what all other columns see of a flip is put off.
   bool insert(Index j, double least_pivot, FlipBatch* batch);
@@ -404,7 +409,10 @@ inline void LeastSquares::refresh() {
 }
 
 inline void LeastSquares::allow(Index j) {
-  if (scores_.place(j) != Scores::Place::excluded) return;
+  if (scores_.place(j) == Scores::Place::excluded) measure(j);
+}
+
+inline void LeastSquares::measure(Index j) {
   // c_j = b_j - G_jS beta and d_j by the products of the members with j
   std::vector<double> cross(size());
   double c = zy()[j];
@@ -414,6 +422,26 @@ inline void LeastSquares::allow(Index j) {
   }
   const std::vector<double> w = factor_.times(cross.data());
   scores_.open(j, c, whole(j) - dot(w.data(), w.data(), size()));
+}
+
+inline void LeastSquares::adopt(const LeastSquares& other, const std::vector<Index>& number) {
+  std::vector<Index> members;
+  for (const Index j : other.members_) members.push_back(number[j]);
+  hold(members);
+  factor_ = other.factor_;
+  drift_ = other.drift_;
+  flips_ = other.flips_;
+  ignores_outsiders_ = other.ignores_outsiders_;
+  std::vector<char> known(columns(), 0);
+  for (Index i = 0; i < other.columns(); ++i) {
+    known[number[i]] = 1;
+    scores_.open(number[i], other.c()[i], other.d()[i]);
+    if (other.scores_.place(i) == Scores::Place::excluded) scores_.exclude(number[i]);
+  }
+  for (const Index j : members_) scores_.enter(j);
+  for (Index j = 0; j < columns(); ++j) {
+    if (!known[j]) measure(j);
+  }
 }
 
 inline void LeastSquares::hold(const std::vector<Index>& members) {

@@ -263,14 +263,9 @@ class Frontier {
   // The best few insertions, and the cheapest few removals.
   std::vector<Step> starts() const {
     const double energy = engine_.energy();
-    std::vector<double> gains(engine_.units());
-    engine_.insertion_gains(gains.data());
     std::vector<Step> best;
-    for (Index place = 0; place < insertions_; ++place) {
-      const auto next = std::max_element(gains.begin(), gains.end());
-      if (next == gains.end() || !(*next > 0)) break;
-      best.push_back({next - gains.begin(), energy - *next});
-      *next = -1;
+    for (const Insertion& insertion : engine_.best_insertions(insertions_)) {
+      best.push_back({insertion.unit, energy - insertion.gain});
     }
     if (!engine_.walks_down()) return best;
     std::vector<Step> removals;

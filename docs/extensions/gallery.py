@@ -3,6 +3,7 @@
 ORDER = [
     "diabetes",
     "wide_table",
+    "text",
     "factors",
     "binary",
     "counts",

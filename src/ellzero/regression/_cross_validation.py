@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero._certificate import Certificate
-from ellzero._engine import make_engine, thread_count
+from ellzero._engine import make_search_engine, thread_count
 from ellzero.regression._cv_curve import Curve, FoldPath, Glance, glance_at, make_curve
 from ellzero.regression._fold_paths import AnyFolds, FoldSearch
 from ellzero.regression._folds import SharedFolds
@@ -279,7 +279,7 @@ class CrossValidation(NamedTuple):
             if inner is None:
                 continue
             mark = self.choose(inner).marks[rule]
-            engine = make_engine(fold.design, mark.ridge, thread_count())
+            engine = make_search_engine(fold.design, mark.ridge, thread_count())
             engine.move_to(self.forced)
             problem = Problem(engine, fold.design, self.forced, None, self.progress, mark.ridge)
             self.solve(problem, mark.lam)

@@ -16,7 +16,7 @@ from ellzero._engine import (
     copy_rows,
     make_columns,
     make_design_on,
-    make_engine,
+    make_search_engine,
     thread_count,
 )
 from ellzero.regression._group_search import GroupSearch
@@ -135,7 +135,7 @@ class Fold(NamedTuple):
 
     def problem(self, ridge: float, forced: _Integers) -> Problem:
         """Put an engine on the rows that are fitted on, at the forced columns."""
-        engine = make_engine(self.design, ridge, thread_count())
+        engine = make_search_engine(self.design, ridge, thread_count())
         engine.move_to(forced)
         return Problem(engine, self.design, forced, None, None, ridge)
 
@@ -479,8 +479,15 @@ def make_folds(data: Data, splits: _Splits, whole: _core.Quadratic | None = None
 
 
 def _make_parts(data: Data, splits: _Splits) -> _Parts | None:
-    """Cut the rows into parts; None if they are many, or no part of them can stand alone."""
+    """Cut the rows into parts; None if they are many, or no part of them can stand alone.
+
+    Nor are there parts of very many sparse columns, of which no products with all are made.
+    """
     n = len(data.y)
+    if not isinstance(data.X, np.ndarray):
+        rows, columns = data.X.shape
+        if _core.screening_pays(rows, columns, data.X.nnz):
+            return None
     member = np.zeros((len(splits), n), dtype=bool)
     for mask, (train, _) in zip(member, splits, strict=True):
         mask[train] = True
