@@ -20,6 +20,7 @@ from ellzero._engine import (
     make_engine,
     thread_count,
 )
+from ellzero._sklearn import Split
 from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._problem import DEFAULT_MAX_SIZE, Problem
 from ellzero.regression._units import Units
@@ -427,19 +428,22 @@ class RepeatedFolds(Sequence[SharedFolds]):
     ----------
     data : Data
         The rows.
-    repeats : list of lists of pairs of ndarray
+    repeats : list of lists of Split, or of pairs of ndarray
         The training and test rows of every fold, by repeat.
     """
 
-    def __init__(self, data: Data, repeats: list[_Splits]) -> None:
-        self._data = data
-        self._repeats = [[_without_complement(split, len(data.y)) for split in s] for s in repeats]
+    def __init__(self, data: Data, repeats: Sequence[Sequence[Split] | _Splits]) -> None:
+        self._data, n = data, len(data.y)
+        self._repeats = [
+            [split if isinstance(split, Split) else Split.of(*split, n) for split in splits]
+            for splits in repeats
+        ]
         self._first: SharedFolds | None = None
         self._last: tuple[int, SharedFolds] | None = None
         if len(repeats) > 1 and data.nbytes >= _LARGE_BYTES:
             self.whole = data.searchable_design()
         else:
-            self._first = make_folds(data, repeats[0])
+            self._first = make_folds(data, [split.rows() for split in self._repeats[0]])
             self.whole = self._first.whole
 
     @property
@@ -458,33 +462,9 @@ class RepeatedFolds(Sequence[SharedFolds]):
             return self._first
         if self._last is None or self._last[0] != place:
             self._last = None  # before the next is made
-            n = len(self._data.y)
-            splits = [_with_complement(split, n) for split in self._repeats[place]]
+            splits = [split.rows() for split in self._repeats[place]]
             self._last = place, make_folds(self._data, splits, self.whole)
         return self._last[1]
-
-
-def _without_complement(
-    split: tuple[_Integers, _Integers], n: int
-) -> tuple[_Integers | None, _Integers]:
-    """Return training and test rows; None of the former if they are all the others, in order."""
-    train, test = split
-    if len(train) + len(test) == n and np.array_equal(train, _others(test, n)):
-        return None, test
-    return train, test
-
-
-def _with_complement(
-    split: tuple[_Integers | None, _Integers], n: int
-) -> tuple[_Integers, _Integers]:
-    train, test = split
-    return (_others(test, n) if train is None else train), test
-
-
-def _others(rows: _Integers, n: int) -> _Integers:
-    left = np.ones(n, dtype=bool)
-    left[rows] = False
-    return np.flatnonzero(left)
 
 
 class Subsets(NamedTuple):
