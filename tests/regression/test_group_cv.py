@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from reference.cross_validation import repeated_splits
 
 from ellzero.regression._cross_validation import CV_RIDGES
 from ellzero.regression._folds import Data, RepeatedFolds
 from ellzero.regression._group_cv import GroupCrossValidation
 from ellzero.regression._group_folds import GroupFolds
 from ellzero.regression._units import Structure, resolve_units
-from reference.cross_validation import repeated_splits
 
 
 def choices(seed, *, active, max_size=None, n=400, groups=30):
