@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/quadratic.hpp"
+#include "data/chosen_quadratic.hpp"
 #include "engine/engine.hpp"
 #include "engine/factor.hpp"
 #include "engine/flip_batch.hpp"
@@ -46,6 +46,12 @@ class LeastSquares final : public Engine {
         fetch_(fetch),
         yy_(quadratic.yy),
         scores_(quadratic.zy, wholes()) {}
+  // The same on a quadratic of its own.
+  LeastSquares(std::unique_ptr<const Quadratic> own, std::vector<double> ridge,
+               const Context& context)
+      : LeastSquares(*own, GramUser(own->cache(), context), std::move(ridge)) {
+    own_ = std::move(own);
+  }
   LeastSquares(const LeastSquares&) = delete;
   LeastSquares& operator=(const LeastSquares&) = delete;
   ~LeastSquares() override {
@@ -140,6 +146,21 @@ class LeastSquares final : public Engine {
   void ignore_outsiders() override { ignores_outsiders_ = true; }
   void prepare(const std::vector<Index>& columns) override { cache_.prepare(columns); }
   void expect_gains_above(double gain) override { expected_gain_ = gain; }
+  std::unique_ptr<Engine> on_some(const std::vector<Index>& units,
+                                  const Context& context) const override {
+    const PreparedColumns* z = quadratic_.prepared_columns();
+    if (!z || !zy_.empty()) return nullptr;
+    // They are copied, and dense: where that is no fraction of X it is no help.
+    const double copied = static_cast<double>(z->rows()) * static_cast<double>(units.size());
+    if (copied > 0.5 * z->entries()) return nullptr;
+    std::vector<double> ridges = ridge_;
+    if (ridge_.size() > 1) {
+      ridges.clear();
+      for (const Index j : units) ridges.push_back(ridge_[j]);
+    }
+    return std::make_unique<LeastSquares>(std::make_unique<ChosenQuadratic>(quadratic_, units),
+                                          std::move(ridges), context);
+  }
 
   // Another response on the same columns: its products with them, and its square. Only solve() goes
   // on with the old one.
@@ -280,6 +301,7 @@ class LeastSquares final : public Engine {
     return error < kDigits * std::sqrt(2 * energy()) && kEpsilon * yy_ < kDigits * 2 * energy();
   }
 
+  std::unique_ptr<const Quadratic> own_;  // if nobody else keeps it
   const Quadratic& quadratic_;
   const GramUser cache_;
   std::vector<double> ridge_;

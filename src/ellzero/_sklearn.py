@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,11 +49,13 @@ __all__ = [
     "SelectingClassifier",
     "SelectingModel",
     "SelectingRegressor",
+    "Split",
     "StrOptions",
     "check_classifier_input",
     "check_fit_input",
     "check_parameters",
     "check_table",
+    "compact_splits",
     "make_splits",
     "make_splitter",
     "routed_to_splitter",
@@ -381,18 +383,47 @@ def routed_to_splitter(estimator: BaseEstimator, sample_weight: Any, groups: Any
     return routed
 
 
+class Split(NamedTuple):
+    """The training and test rows of a fold, of n rows."""
+
+    train: NDArray[np.int64] | None  # None: all but the test rows, in their order
+    test: NDArray[np.int64]
+    n: int
+
+    @classmethod
+    def of(cls, train: NDArray[np.int64], test: NDArray[np.int64], n: int) -> Split:
+        """Leave out training rows that are all the others: of many folds they would take room."""
+        others = len(train) + len(test) == n and np.array_equal(train, _others(test, n))
+        return cls(None if others else train, test, n)
+
+    def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return both."""
+        return _others(self.test, self.n) if self.train is None else self.train, self.test
+
+
+def _others(rows: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    left = np.ones(n, dtype=bool)
+    left[rows] = False
+    return np.flatnonzero(left)
+
+
 def make_splits(
     splitter: Any, X: Any, y: Any, **arguments: Any
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Split the rows: the training and test rows of each fold."""
-    splits = [
-        (_row_indices(train, len(y)), _row_indices(test, len(y)))
-        for train, test in splitter.split(X, y, **arguments)
-    ]
+    return [split.rows() for split in compact_splits(splitter, X, y, **arguments)]
+
+
+def compact_splits(splitter: Any, X: Any, y: Any, **arguments: Any) -> list[Split]:
+    """Split the rows, into what takes less room."""
+    splits = []
+    for pair in splitter.split(X, y, **arguments):
+        train, test = (_row_indices(rows, len(y)) for rows in pair)
+        if len(train) == 0 or len(test) == 0:
+            raise ValueError("cv must give rows to train on and rows to test on in every split.")
+        splits.append(Split.of(train, test, len(y)))
     if not splits:
         raise ValueError("cv gives no split; a generator does so once only: give a list.")
-    if any(len(train) == 0 or len(test) == 0 for train, test in splits):
-        raise ValueError("cv must give rows to train on and rows to test on in every split.")
     return splits
 
 

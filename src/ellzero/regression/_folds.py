@@ -15,10 +15,12 @@ from ellzero._engine import (
     CACHE_BYTES,
     copy_rows,
     make_columns,
+    make_design,
     make_design_on,
     make_search_engine,
     thread_count,
 )
+from ellzero._sklearn import Split
 from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._problem import DEFAULT_MAX_SIZE, Problem
 from ellzero.regression._units import Units
@@ -47,6 +49,8 @@ _LARGE = 1e100
 _DESIGN_BYTES = 1e9
 # So many columns of products are made for each part and each fold, roughly.
 _PRODUCTS = 400
+# Of repeats of an X of so many bytes and more one at a time is kept: each has a copy of X.
+_LARGE_BYTES = 16e6
 
 
 class Data(NamedTuple):
@@ -77,6 +81,23 @@ class Data(NamedTuple):
         """Return the design of all rows, on their columns if these are at hand."""
         columns = self.columns() if columns is None else columns
         return make_design_on(columns, self.y, self.sample_weight, self.fit_intercept, self.threads)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the entries of X."""
+        return int(self.X.nbytes if isinstance(self.X, np.ndarray) else self.X.data.nbytes)
+
+    def searchable_design(self) -> _core.Quadratic:
+        """Return the design of all rows, with all products made at once where that pays."""
+        X = self.X if isinstance(self.X, np.ndarray) else self.X.tocsc()
+        return make_design(
+            X,
+            self.y,
+            self.sample_weight,
+            self.fit_intercept,
+            self.threads,
+            largest=DEFAULT_MAX_SIZE,
+        )
 
     def design_of(
         self, which: _Integers, columns: _core.Columns, products: _Floats | None = None
@@ -400,20 +421,35 @@ Folds = SharedFolds | LearnedFolds
 class RepeatedFolds(Sequence[SharedFolds]):
     """Several sets of folds of the same rows, which share the design of all rows.
 
-    The first is kept; the others are made whenever they are asked for, since each has a copy of X.
+    The one asked for last is kept, and of a small X the first; the others are made whenever they
+    are asked for, since each has a copy of X.
 
     Parameters
     ----------
     data : Data
         The rows.
-    repeats : list of lists of pairs of ndarray
+    repeats : list of lists of Split, or of pairs of ndarray
         The training and test rows of every fold, by repeat.
     """
 
-    def __init__(self, data: Data, repeats: list[_Splits]) -> None:
-        self._data, self._repeats = data, repeats
-        self._first = make_folds(data, repeats[0])
-        self.whole = self._first.whole
+    def __init__(self, data: Data, repeats: Sequence[Sequence[Split] | _Splits]) -> None:
+        self._data, n = data, len(data.y)
+        self._repeats = [
+            [split if isinstance(split, Split) else Split.of(*split, n) for split in splits]
+            for splits in repeats
+        ]
+        self._first: SharedFolds | None = None
+        self._last: tuple[int, SharedFolds] | None = None
+        if len(repeats) > 1 and data.nbytes >= _LARGE_BYTES:
+            self.whole = data.searchable_design()
+        else:
+            self._first = make_folds(data, [split.rows() for split in self._repeats[0]])
+            self.whole = self._first.whole
+
+    @property
+    def error_scale(self) -> float:
+        """What errors are a share of: the variance of y."""
+        return self.whole.yy / self.whole.weight
 
     def __len__(self) -> int:
         return len(self._repeats)
@@ -421,10 +457,14 @@ class RepeatedFolds(Sequence[SharedFolds]):
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
             return [self[i] for i in range(len(self))[place]]
-        splits = self._repeats[place]
-        if splits is self._repeats[0]:
+        place = range(len(self))[place]
+        if place == 0 and self._first is not None:
             return self._first
-        return make_folds(self._data, splits, self.whole)
+        if self._last is None or self._last[0] != place:
+            self._last = None  # before the next is made
+            splits = [split.rows() for split in self._repeats[place]]
+            self._last = place, make_folds(self._data, splits, self.whole)
+        return self._last[1]
 
 
 class Subsets(NamedTuple):

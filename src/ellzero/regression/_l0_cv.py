@@ -18,9 +18,10 @@ from ellzero._progress import progress_printer
 from ellzero._sklearn import (
     UNUSED,
     Interval,
+    Split,
     StrOptions,
     check_fit_input,
-    make_splits,
+    compact_splits,
     make_splitter,
     routed_to_splitter,
     splitter_routing,
@@ -368,7 +369,7 @@ class L0RegressorCV(FittedSelection):
         n_repeats = count_repeats(self.n_repeats, self.cv)
         splitter = make_splitter(self.cv, self.random_state, n_repeats)
         routed = routed_to_splitter(self, sample_weight, groups)
-        splits = make_splits(splitter, X, y, **routed)
+        splits = compact_splits(splitter, X, y, **routed)
         if sample_weight is not None:
             _check_weights(sample_weight, splits)
         rows = X if isinstance(X, np.ndarray) else X.tocsr()
@@ -463,11 +464,10 @@ def count_repeats(n_repeats: int | None, cv: Any) -> int:
     return 1
 
 
-def _check_weights(
-    weights: NDArray[np.float64], splits: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
-) -> None:
-    trains = [train for train, test in splits if weights[test].any()]
-    if not trains or not all(weights[train].any() for train in trains):
+def _check_weights(weights: NDArray[np.float64], splits: list[Split]) -> None:
+    rows = (split.rows() for split in splits)
+    trained = [bool(weights[train].any()) for train, test in rows if weights[test].any()]
+    if not trained or not all(trained):
         raise ValueError("sample_weight must not be zero for all rows that a fold trains on.")
 
 
