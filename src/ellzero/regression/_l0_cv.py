@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -371,7 +372,7 @@ class L0RegressorCV(FittedSelection):
         splits = make_splits(splitter, X, y, **routed)
         if sample_weight is not None:
             _check_weights(sample_weight, splits)
-        rows = X if isinstance(X, np.ndarray) else X.tocsr()
+        rows = X.tocsr() if sparse.issparse(X) else X
         data = Data(rows, y, sample_weight, self.fit_intercept, thread_count())
         n_folds = len(splits) // n_repeats
         return RepeatedFolds(
