@@ -104,6 +104,8 @@ def test_predictions_for_others_can_use_the_means_of_the_fit(problem):
     mean = genotypes.means @ model.coef_ + model.intercept_
     np.testing.assert_allclose(model.predict(new.with_means(genotypes.means)), [mean])
     assert model.score(genotypes[:200], y[:200]) > 0
+    nothing = L0Regressor(size=0).fit(genotypes, y)
+    np.testing.assert_allclose(nothing.predict(genotypes), y.mean())
 
 
 def test_missing_genotypes_are_said(problem):

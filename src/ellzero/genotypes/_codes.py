@@ -36,21 +36,21 @@ def pack_copies(copies: Any) -> _Bytes:
     for begin in range(0, p, _BLOCK):
         block = np.asarray(copies[:, begin : begin + _BLOCK])
         missing = (block < 0) | (block != block)
-        known = np.where(missing, 0, block)
-        if not np.isin(known, (0, 1, 2)).all():
-            wrong = known[~np.isin(known, (0, 1, 2))][0].item()
+        known = ((block == 0) | (block == 1) | (block == 2) | missing).all()
+        if not known:
+            wrong = block[~missing & (block != 0) & (block != 1) & (block != 2)][0].item()
             raise ValueError(
                 f"copies must hold 0, 1 and 2, and what is missing as NaN or negative; got {wrong}."
             )
-        codes = np.full((block.shape[1], 4 * byte_count(n)), 0, dtype=np.uint8)
-        codes[:, :n] = _CODE_OF[np.where(missing, 3, known).astype(np.intp)].T
-        four = codes.reshape(block.shape[1], -1, 4) << np.array([0, 2, 4, 6], dtype=np.uint8)
-        out[begin : begin + _BLOCK] = np.bitwise_or.reduce(four, axis=2)
+        codes = np.zeros((block.shape[1], 4 * byte_count(n)), dtype=np.uint8)
+        codes[:, :n] = _CODE_OF[np.where(missing, 3, block).astype(np.uint8)].T
+        first, second, third, fourth = (codes[:, i::4] for i in range(4))
+        out[begin : begin + _BLOCK] = first | second << 2 | third << 4 | fourth << 6
     return out
 
 
 def unpack_copies(packed: _Bytes, rows: int) -> NDArray[np.float64]:
     """Return the table of some packed columns; what is missing is NaN."""
     codes = (packed[:, :, None] >> np.array([0, 2, 4, 6], dtype=np.uint8)) & 3
-    table = _COPIES[codes.reshape(len(packed), -1)[:, :rows]]
+    table = _COPIES[codes.reshape(len(packed), 4 * packed.shape[1])[:, :rows]]
     return np.asarray(table.T, order="F")

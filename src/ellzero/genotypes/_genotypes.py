@@ -62,8 +62,8 @@ class Genotypes:
     >>> genotypes = Genotypes.from_array([[0, 1], [2, -1], [1, 0]], variants=["rs1", "rs2"])
     >>> genotypes
     Genotypes: 3 samples, 2 variants
-    >>> genotypes.missing_counts
-    array([0, 1])
+    >>> genotypes.missing_counts.tolist()
+    [0, 1]
     >>> genotypes.to_array()
     array([[0. , 1. ],
            [2. , 0.5],
@@ -121,8 +121,8 @@ class Genotypes:
         Examples
         --------
         >>> from ellzero import Genotypes
-        >>> Genotypes.from_array([[0.0, 2.0], [1.0, float("nan")]]).missing_counts
-        array([0, 1])
+        >>> Genotypes.from_array([[0.0, 2.0], [1.0, float("nan")]]).missing_counts.tolist()
+        [0, 1]
         """
         table = copies if hasattr(copies, "shape") else np.asarray(copies)
         if len(table.shape) != 2:
