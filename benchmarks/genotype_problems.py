@@ -4,8 +4,8 @@ Variants come in blocks of 20 to 100. Along a block every haplotype is a Gaussia
 cut at a quantile: neighbours of like frequency are correlated, up to copies of each other, and less
 so the farther apart they are; blocks are independent, as if a hot spot of recombination lay between
 them. Frequencies of the rarer allele have a density of 1 / f from .01 to .5, often that of the
-neighbour, and a genotype is two haplotypes. The trait is a sum of effects of a few variants, each in
-a block of its own, and noise.
+neighbour, and a genotype is two haplotypes. The trait is a sum of effects of a few variants, each
+in a block of its own, and noise.
 """
 
 from typing import NamedTuple

@@ -3,6 +3,7 @@
 ORDER = [
     "diabetes",
     "wide_table",
+    "genotypes",
     "factors",
     "binary",
     "counts",

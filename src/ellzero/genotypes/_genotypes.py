@@ -265,17 +265,22 @@ class Genotypes:
         if not isinstance(r2, Real) or not 0 < float(r2) <= 1:
             raise ValueError(f"r2 must be above 0 and at most 1; got {r2!r}.")
         which = _resolve(variants, self.shape[1])
-        n = self.shape[0]
-        design = _core.row_quadratic(self._columns(), np.zeros(n), None, True, 0.0, _threads())
+        mean, inverse_norm = self._scales()
         near = np.zeros(self.shape[1], dtype=bool)
         for begin in range(0, which.size, _PASS):
             some = which[begin : begin + _PASS]
-            values = (self.to_array(some) - design.mean[some]) * design.inverse_scale[some]
-            found = self._columns().products(
-                design.mean, design.inverse_scale, None, values, _threads()
-            )
+            values = (self.to_array(some) - mean[some]) * inverse_norm[some]
+            found = self._columns().products(mean, inverse_norm, None, values, _threads())
             near |= (found**2 >= float(r2) - 1e-12).any(axis=0)
         return np.flatnonzero(near)
+
+    def _scales(self) -> tuple[_Floats, _Floats]:
+        """Return the means of all variants, and one over their norms about them; 0 if constant."""
+        two, one, none, missing = self._counts.T
+        mean = (2 * two + one + self.means * missing) / self.shape[0]
+        square = two * (2 - mean) ** 2 + one * (1 - mean) ** 2 + none * mean**2
+        norm = np.sqrt(square + missing * (self.means - mean) ** 2)
+        return mean, np.divide(1, norm, out=np.zeros_like(norm), where=norm > 1e-9)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write a .bed file, and its .bim and .fam beside it.
@@ -314,7 +319,7 @@ class Genotypes:
                 f"X: {count:,} of {total:,} genotypes ({count / total:.2%}) are missing; each "
                 "counts as the mean of its variant.",
                 MissingGenotypesWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
 
