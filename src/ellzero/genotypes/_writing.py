@@ -44,7 +44,7 @@ def write_genotypes(
     samples = _complete(genotypes.samples, SAMPLES, "samples")
     write_aside(bed.with_suffix(".bim"), _lines(variants))
     write_aside(bed.with_suffix(".fam"), _lines(samples))
-    write_aside(bed, HEADER + packed.tobytes())
+    write_aside(bed, b"".join((HEADER, np.ascontiguousarray(packed).data)))
 
 
 def _complete(table: pd.DataFrame, columns: dict[str, Any], kind: str) -> pd.DataFrame:
