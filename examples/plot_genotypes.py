@@ -9,6 +9,7 @@ nearly copies of each other. Six of them act on a trait.
 """
 
 import tempfile
+import warnings
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -17,6 +18,7 @@ from scipy import stats
 from scipy.special import ndtri
 
 from ellzero import Genotypes, L0Regressor, SpikeSlabRegressor, read_genotypes
+from ellzero.genotypes import MissingGenotypesWarning
 
 rng = np.random.default_rng(3)
 n, blocks, width = 1000, 400, 50
@@ -48,7 +50,10 @@ y = standardised @ [0.3, -0.28, 0.26, 0.26, -0.24, 0.24] + rng.normal(size=n)
 # One fit over all variants at once. A missing genotype counts as the mean of its variant, and a
 # warning says how many do.
 
-model = L0Regressor(max_size=20).fit(genotypes, y)
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter("always")
+    model = L0Regressor(max_size=20).fit(genotypes, y)
+print(said[0].message)
 print(model.summary()[["coefficient", "r2_lost"]].round(3))
 
 # %%
@@ -58,7 +63,9 @@ print(model.summary()[["coefficient", "r2_lost"]].round(3))
 
 near = genotypes.linked_to(model.support_, r2=0.1)
 posterior = SpikeSlabRegressor(expected_size=len(model.support_), n_draws=3000, random_state=0)
-posterior.fit(genotypes[:, near], y)
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", MissingGenotypesWarning)  # as said above
+    posterior.fit(genotypes[:, near], y)
 sets = [near[found.columns] for found in posterior.credible_sets_]
 right = sum(bool(np.isin(found, active).any()) for found in sets)
 print(f"{len(near)} variants linked to {len(model.support_)} chosen; {len(sets)} credible sets of")

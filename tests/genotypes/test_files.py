@@ -43,6 +43,11 @@ def test_what_is_written_is_read_again(written):
         )
         assert genotypes.samples["phenotype"][10] == -9
     np.testing.assert_array_equal(read_bed(path.read_bytes(), 11), copies)
+    # Bytes of a file begin after its first three: nowhere in particular
+    V = np.arange(22.0).reshape(11, 2)
+    args = (genotypes.means, np.ones(6), None, V, 1)
+    expected = V.T @ (genotypes.to_array() - genotypes.means)
+    np.testing.assert_allclose(genotypes._columns().products(*args), expected, atol=1e-12)
     assert isinstance(genotypes._packed, np.memmap)
     assert sorted(p.name for p in path.parent.iterdir()) == ["small.bed", "small.bim", "small.fam"]
 
