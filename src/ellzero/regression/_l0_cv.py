@@ -276,7 +276,8 @@ class L0RegressorCV(FittedSelection):
         X : array-like or sparse matrix of shape (n, p)
             The columns to choose from. Or :class:`ellzero.SufficientStatistics` with folds, which
             are then the folds, with ``y=None``; arrays of Dask, h5py and zarr and memory-mapped
-            files are read a stretch at a time, into ``cv`` folds that are not repeated.
+            files are read a stretch at a time, into ``cv`` folds that are not repeated. Or
+            :class:`ellzero.Genotypes`.
         y : array-like of shape (n,)
             The response.
         sample_weight : array-like of shape (n,), default=None
