@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from reference.genotypes import filled, read_bed
 
 from ellzero import Genotypes
+from ellzero._engine import make_columns
 from ellzero.genotypes._codes import pack_copies, unpack_copies
 
 
@@ -60,6 +61,20 @@ def test_bits_beyond_the_last_sample_do_not_matter(rng):
         np.testing.assert_array_equal(
             other._columns().products(*args), plain._columns().products(*args)
         )
+
+
+@pytest.mark.parametrize("n", [1, 3, 4, 31, 255, 256, 258, 600])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_products_have_the_bits_of_those_of_numbers(rng, n, weighted):
+    genotypes = Genotypes.from_array(draw_copies(rng, n, 101))
+    mean, scale = rng.normal(size=101), rng.normal(size=101)
+    root = rng.random(n) if weighted else None
+    for table in (genotypes.to_array(), np.ascontiguousarray(genotypes.to_array())):
+        for width in (1, 4, 7, 16):
+            args = (mean, scale, root, rng.normal(size=(n, width)), 1)
+            np.testing.assert_array_equal(
+                genotypes._columns().products(*args), make_columns(table).products(*args)
+            )
 
 
 @pytest.mark.parametrize(
