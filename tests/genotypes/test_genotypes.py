@@ -122,6 +122,8 @@ def test_names_are_the_ids_if_they_are_unique(rng):
     assert Genotypes.from_array(copies, variants=["a", ".", "."]).feature_names is None
     assert Genotypes.from_array(copies, variants=[1, 2, 3]).feature_names is None
     assert named[:, [2, 0]].feature_names.tolist() == ["c", "a"]
+    frame = pd.DataFrame(copies, columns=["x", "y", "z"])
+    assert Genotypes.from_array(frame).feature_names.tolist() == ["x", "y", "z"]
 
 
 def test_what_is_wrong_is_said(rng):

@@ -109,7 +109,8 @@ class Genotypes:
         copies : array-like of shape (n_samples, n_variants)
             Numbers 0, 1 and 2, of any type; what is negative or NaN is missing.
         variants : sequence of str, or pandas.DataFrame, default=None
-            Their ids, or a table with a column ``id``. None means ``variant0`` and so on.
+            Their ids, or a table with a column ``id``. None means the names of the columns of a
+            data frame, else ``variant0`` and so on.
         samples : sequence of str, or pandas.DataFrame, default=None
             The same of the samples.
 
@@ -124,10 +125,12 @@ class Genotypes:
         >>> Genotypes.from_array([[0.0, 2.0], [1.0, float("nan")]]).missing_counts.tolist()
         [0, 1]
         """
-        table = copies if hasattr(copies, "shape") else np.asarray(copies)
-        if len(table.shape) != 2:
+        table = np.asarray(copies)
+        if variants is None and hasattr(copies, "columns"):
+            variants = [str(name) for name in copies.columns]
+        if table.ndim != 2:
             raise ValueError("copies must be a table: a row for each sample.")
-        if np.asarray(table[:0]).dtype.kind not in "biuf":
+        if table.dtype.kind not in "biuf":
             raise ValueError("copies must hold numbers.")
         n, p = table.shape
         return cls(
