@@ -4,6 +4,7 @@ ORDER = [
     "diabetes",
     "wide_table",
     "text",
+    "genotypes",
     "factors",
     "binary",
     "counts",

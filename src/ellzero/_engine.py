@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero import _core
+from ellzero.genotypes._genotypes import Genotypes
 from ellzero.sources._statistics import SufficientStatistics
 
 __all__ = [
@@ -38,7 +39,12 @@ def thread_count() -> int:
 
 
 def make_columns(X: Any) -> _core.Columns:
-    """Wrap a checked X, dense or CSC, float64 or float32, without copying it where it can be."""
+    """Wrap a checked X without copying it where it can be.
+
+    It is dense or CSC, float64 or float32, or genotypes.
+    """
+    if isinstance(X, Genotypes):
+        return X._columns()
     if not sparse.issparse(X):
         return _core.dense_columns(_whole_strides(X))
     if not X.has_canonical_format:
@@ -53,8 +59,10 @@ def make_columns(X: Any) -> _core.Columns:
     )
 
 
-def copy_rows(X: NDArray[np.floating], rows: NDArray[np.int64]) -> _core.Columns:
-    """Copy some rows of a checked dense X, few of many."""
+def copy_rows(X: Any, rows: NDArray[np.int64]) -> _core.Columns:
+    """Copy some rows of a checked X, dense or genotypes, few of many."""
+    if isinstance(X, Genotypes):
+        return X._columns_of(rows)
     return _core.panel_columns(_whole_strides(X), rows)
 
 

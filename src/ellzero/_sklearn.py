@@ -36,9 +36,15 @@ from sklearn.utils._param_validation import (
 )
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
 
 from ellzero._notebook import show_fitted
+from ellzero.genotypes._genotypes import Genotypes, refuse_genotypes
 from ellzero.sources._statistics import refuse_statistics
 from ellzero.sources._streams import take_statistics
 
@@ -54,6 +60,7 @@ __all__ = [
     "check_classifier_input",
     "check_fit_input",
     "check_parameters",
+    "check_same_variants",
     "check_table",
     "compact_splits",
     "make_splits",
@@ -93,6 +100,7 @@ _OF_NO_ARGUMENT = (
 def validate_table(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
     """Check as scikit-learn's ``validate_data`` does, but name X where it is at fault."""
     refuse_statistics(type(estimator).__name__, X)
+    refuse_genotypes(type(estimator).__name__, X)
     if isinstance(X, (list, tuple)):
         with suppress(TypeError, ValueError):  # which are said below
             X = np.asarray(X)
@@ -203,6 +211,8 @@ def check_fit_input(
         if known.named:
             estimator.feature_names_in_ = np.array(known.names, dtype=object)
         return known, None, None
+    if statistics and isinstance(X, Genotypes):
+        return _check_genotypes(estimator, X, y, sample_weight)
     return _check_data(estimator, X, y, sample_weight)
 
 
@@ -219,7 +229,8 @@ def check_table(
     if sample_weight is None and _is_plain(X, 2) and _is_plain(y, 1) and len(X) == len(y) > 0:
         return X, y, None, None
     holder = type(caller, (BaseEstimator,), {})()  # messages have the name of the class in them
-    X, y, sample_weight = _check_data(holder, X, y, sample_weight)
+    check = _check_genotypes if statistics and isinstance(X, Genotypes) else _check_data
+    X, y, sample_weight = check(holder, X, y, sample_weight)
     return X, y, sample_weight, getattr(holder, "feature_names_in_", None)
 
 
@@ -268,6 +279,42 @@ def _check_data(
     )
     y = np.ascontiguousarray(y, dtype=np.float64)
     return X, y, _check_weight(X, sample_weight)
+
+
+def _check_genotypes(
+    estimator: BaseEstimator, X: Genotypes, y: Any, sample_weight: Any
+) -> tuple[Genotypes, NDArray[np.float64], NDArray[np.float64] | None]:
+    """Check what comes with genotypes, which need no check, and say how many are missing."""
+    if y is None:
+        name = type(estimator).__name__
+        raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None")
+    y = validate_data(estimator, X="no_validation", y=_read_numbers("y", y), y_numeric=True)
+    check_consistent_length(X, y)
+    if not X.shape[0] or not X.shape[1]:
+        raise ValueError(f"X must have samples and variants; its shape is {X.shape}.")
+    estimator.n_features_in_ = X.shape[1]
+    estimator.__dict__.pop("feature_names_in_", None)
+    names = X.feature_names
+    if names is not None:
+        estimator.feature_names_in_ = names
+    X._warn_of_missing()
+    return X, np.ascontiguousarray(y, dtype=np.float64), _check_weight(X, sample_weight)
+
+
+def check_same_variants(estimator: BaseEstimator, X: Genotypes) -> None:
+    """Raise unless genotypes have the columns of ``fit``."""
+    if X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {X.shape[1]} variants, but {type(estimator).__name__} was fitted on "
+            f"{estimator.n_features_in_}."
+        )
+    names, known = X.feature_names, getattr(estimator, "feature_names_in_", None)
+    if names is not None and known is not None and not np.array_equal(names, known):
+        place = int(np.flatnonzero(names != known)[0])
+        raise ValueError(
+            f"X: variant {place} is {names[place]!r}, but was {known[place]!r} when "
+            f"{type(estimator).__name__} was fitted."
+        )
 
 
 def _check_weight(X: Any, sample_weight: Any) -> NDArray[np.float64] | None:
@@ -449,11 +496,14 @@ class SelectingModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _predictor(self, X: Any) -> NDArray[np.float64]:
         """Return the linear predictor of some rows."""
         check_is_fitted(self)
+        intercept = float(np.ravel(self.intercept_)[0])
+        if isinstance(X, Genotypes):
+            check_same_variants(self, X)
+            return X._times(np.ravel(self.coef_)) + intercept
         X = validate_table(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )
         coefficients = np.ravel(self.coef_)[self.support_]
-        intercept = float(np.ravel(self.intercept_)[0])
         return np.asarray(X[:, self.support_] @ coefficients + intercept, dtype=np.float64)
 
     def _repr_html_inner(self) -> str:

@@ -376,7 +376,8 @@ class SpikeSlabRegressor(ByModel):
         X : array-like or sparse matrix of shape (n, p)
             The columns to choose from. Arrays of floats are not copied, and sparse input is not
             made dense. Or :class:`ellzero.SufficientStatistics`, with ``y=None``; arrays of Dask,
-            h5py and zarr and memory-mapped files are read a stretch at a time.
+            h5py and zarr and memory-mapped files are read a stretch at a time. Or
+            :class:`ellzero.Genotypes`, but not with Student's noise.
         y : array-like of shape (n,)
             The response.
         sample_weight : array-like of shape (n,), default=None

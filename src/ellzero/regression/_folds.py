@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ellzero import _core
 from ellzero._engine import (
@@ -21,6 +22,7 @@ from ellzero._engine import (
     thread_count,
 )
 from ellzero._sklearn import Split
+from ellzero.genotypes._genotypes import Genotypes
 from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._problem import DEFAULT_MAX_SIZE, Problem
 from ellzero.regression._units import Units
@@ -54,7 +56,7 @@ _LARGE_BYTES = 16e6
 
 
 class Data(NamedTuple):
-    """A checked table, dense or CSR, and what is common to all fits on its rows."""
+    """A checked table, dense, CSR or genotypes, and what is common to all fits on its rows."""
 
     X: Any
     y: NDArray[np.float64]
@@ -69,13 +71,19 @@ class Data(NamedTuple):
 
     def columns(self) -> _core.Columns:
         """Return the columns of all rows."""
-        return make_columns(self.X if isinstance(self.X, np.ndarray) else self.X.tocsc())
+        return make_columns(self.X.tocsc() if sparse.issparse(self.X) else self.X)
+
+    def numbers(self) -> NDArray[np.floating]:
+        """Return what is in the table, in any order, but for genotypes, which are small."""
+        if isinstance(self.X, Genotypes):
+            return np.empty(0)
+        return np.asarray(self.X.data if sparse.issparse(self.X) else self.X)
 
     def columns_of(self, which: _Integers) -> _core.Columns:
         """Return the columns of some of the rows, few of many."""
-        if isinstance(self.X, np.ndarray):
-            return copy_rows(self.X, which)
-        return make_columns(self.X[which].tocsc())
+        if sparse.issparse(self.X):
+            return make_columns(self.X[which].tocsc())
+        return copy_rows(self.X, which)
 
     def design(self, columns: _core.Columns | None = None) -> _core.Quadratic:
         """Return the design of all rows, on their columns if these are at hand."""
@@ -500,9 +508,8 @@ def make_folds(data: Data, splits: _Splits, whole: _core.Quadratic | None = None
     if parts is None:
         columns = data.columns()
         whole = data.design(columns) if whole is None else whole
-        values = data.X if isinstance(data.X, np.ndarray) else data.X.data
         # Beyond that a weight of zero may not be enough to leave a row out.
-        large = any(np.abs(each).max(initial=0) > _LARGE for each in (values, data.y))
+        large = any(np.abs(each).max(initial=0) > _LARGE for each in (data.numbers(), data.y))
         folds = []
         for train, test in splits:
             few = 2 * len(train) < len(data.y) or np.unique(train).size < len(train)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -276,7 +277,8 @@ class L0RegressorCV(FittedSelection):
         X : array-like or sparse matrix of shape (n, p)
             The columns to choose from. Or :class:`ellzero.SufficientStatistics` with folds, which
             are then the folds, with ``y=None``; arrays of Dask, h5py and zarr and memory-mapped
-            files are read a stretch at a time, into ``cv`` folds that are not repeated.
+            files are read a stretch at a time, into ``cv`` folds that are not repeated. Or
+            :class:`ellzero.Genotypes`.
         y : array-like of shape (n,)
             The response.
         sample_weight : array-like of shape (n,), default=None
@@ -372,7 +374,7 @@ class L0RegressorCV(FittedSelection):
         splits = compact_splits(splitter, X, y, **routed)
         if sample_weight is not None:
             _check_weights(sample_weight, splits)
-        rows = X if isinstance(X, np.ndarray) else X.tocsr()
+        rows = X.tocsr() if sparse.issparse(X) else X
         data = Data(rows, y, sample_weight, self.fit_intercept, thread_count())
         n_folds = len(splits) // n_repeats
         return RepeatedFolds(

@@ -123,7 +123,7 @@ def l0_frontier(
     X : array-like or sparse matrix of shape (n, p)
         The columns to choose from. It must not change while the frontier is in use: growing and
         ``neighbours`` read it again. For the squared loss also
-        :class:`ellzero.SufficientStatistics`, with ``y=None``.
+        :class:`ellzero.SufficientStatistics`, with ``y=None``, or :class:`ellzero.Genotypes`.
     y : array-like of shape (n,)
         The response: numbers; zeros and ones for the logistic loss; counts or rates, not negative,
         for the Poisson loss.
