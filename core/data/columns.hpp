@@ -29,8 +29,8 @@ struct Standardisation {
   }
 };
 
-// The V of a product: a few vectors, at most kBlockColumns, of one entry per row of X. They need
-// not be in memory; several threads read them at once.
+// The V of a product: a few vectors, at most pass_columns() of the X they are multiplied with, of
+// one entry per row. They need not be in memory; several threads read them at once.
 class Operand {
  public:
   virtual ~Operand() = default;
@@ -56,6 +56,12 @@ class Columns {
 
   // Numbers that a pass over X reads.
   virtual double entries() const = 0;
+
+  // How many vectors a pass takes at most: few where X is in memory, many where passes are dear.
+  virtual Index pass_columns() const { return kBlockColumns; }
+
+  // These columns are about to be read: where they are far away, they come all at once.
+  virtual void bring(const Index* /*which*/, Index /*count*/) const {}
 
   // out[r] = X(row + r, j)
   virtual void read(Index j, Index row, Index rows, double* out) const = 0;

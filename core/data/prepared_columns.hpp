@@ -15,6 +15,9 @@ class PreparedColumns {
   Index rows() const { return columns_.rows(); }
   const double* response() const { return response_; }
 
+  // These columns are about to be read.
+  void bring(const Index* which, Index count) const { columns_.bring(which, count); }
+
   // out[r] = Z(row + r, j)
   void read(Index j, Index row, Index rows, double* out) const {
     columns_.read(j, row, rows, out);

@@ -26,13 +26,16 @@ class Quadratic {
 
   Index columns() const { return static_cast<Index>(inverse_scale.size()); }
 
-  // out[b] = G(:, which[b]), for at most kBlockColumns columns. The bits of a column depend on
+  // out[b] = G(:, which[b]), for at most pass_columns() columns. The bits of a column depend on
   // nothing but the quadratic.
   virtual void gram_columns(const Index* which, Index count, double* const* out,
                             const Context& context) const = 0;
 
   // out[a * count + b] = G(which[a], which[b]), for a few columns.
   virtual void cross_products(const Index* which, Index count, double* out) const = 0;
+
+  // How many are worth making at once.
+  Index pass_columns() const { return cache_.pass_columns(); }
 
   // Numbers that are read to make Gram columns.
   virtual double entries() const = 0;
@@ -57,14 +60,14 @@ class Quadratic {
 
  protected:
   // `cache_bytes` is what Gram columns may take; those in use are kept even beyond it.
-  Quadratic(Preparation prepared, double cache_bytes)
+  Quadratic(Preparation prepared, double cache_bytes, Index pass_columns = kBlockColumns)
       : mean(std::move(prepared.mean)),
         inverse_scale(std::move(prepared.inverse_scale)),
         zy(std::move(prepared.zy)),
         yy(prepared.yy),
         mean_y(prepared.mean_y),
         weight(prepared.weight),
-        cache_(columns(), cache_bytes,
+        cache_(columns(), pass_columns, cache_bytes,
                [this](const Index* which, Index count, double* const* out, const Context& context) {
                  gram_columns(which, count, out, context);
                }) {}

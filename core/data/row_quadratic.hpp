@@ -23,7 +23,7 @@ class RowQuadratic final : public Quadratic {
 
   RowQuadratic(const Columns& columns, Response response, const double* products,
                double cache_bytes, const Context& context)
-      : Quadratic(prepare(columns, response, context), cache_bytes),
+      : Quadratic(prepare(columns, response, context), cache_bytes, columns.pass_columns()),
         products_(products),
         response_(std::move(response)),
         z_(columns, {mean.data(), inverse_scale.data(), response_.root_weights()},
@@ -38,6 +38,7 @@ class RowQuadratic final : public Quadratic {
       }
       return;
     }
+    z_.bring(which, count);
     z_.products(ChosenColumns(z_, which, count), out, context);
   }
 
@@ -48,6 +49,7 @@ class RowQuadratic final : public Quadratic {
       }
       return;
     }
+    z_.bring(which, count);
     std::vector<double> columns(count * kTileRows);
     std::fill(out, out + count * count, 0.0);
     for (Index row = 0; row < z_.rows(); row += kTileRows) {
@@ -71,6 +73,7 @@ class RowQuadratic final : public Quadratic {
                            const Context& context) const override {
     const Index k = static_cast<Index>(support.size());
     const Index stride = std::min(kTileRows, z_.rows());
+    z_.bring(support.data(), k);
     std::vector<double> columns(k * stride), residual(stride);
     std::fill(products, products + k, 0.0);
     double rss = 0;

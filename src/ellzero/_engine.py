@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero import _core
+from ellzero.sources._column_source import ColumnSource, Reader
 from ellzero.sources._statistics import SufficientStatistics
 
 __all__ = [
@@ -37,7 +38,10 @@ def thread_count() -> int:
 
 
 def make_columns(X: Any) -> _core.Columns:
-    """Wrap a checked X, dense or CSC, float64 or float32, without copying it where it can be."""
+    """Wrap a checked X: a source, or dense or CSC, float64 or float32, not copied if it can be."""
+    if isinstance(X, ColumnSource):
+        rows, columns = X.shape
+        return _core.source_columns(Reader(X), rows, columns, int(X.block_columns))
     if not sparse.issparse(X):
         return _core.dense_columns(_whole_strides(X))
     if not X.has_canonical_format:
