@@ -104,6 +104,17 @@ ColumnsPointer source_columns(nb::object reader, Index rows, Index columns, Inde
       std::make_unique<PythonReader>(std::move(reader), block_columns), rows, columns));
 }
 
+// Some rows of the columns of a source.
+ColumnsPointer source_rows(const Columns& columns, const Vector<Index>& rows) {
+  const auto* all = dynamic_cast<const SourceColumns*>(&columns);
+  require(all, "columns of a source");
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    require(rows(r) >= 0 && rows(r) < columns.rows(), "no such row");
+  }
+  return std::make_unique<SourceColumns>(
+      all->source(), std::vector<Index>(rows.data(), rows.data() + rows.size()));
+}
+
 // A matrix in memory as the V of a product.
 class MatrixOperand final : public Operand {
  public:
@@ -186,6 +197,7 @@ void bind_columns(nb::module_& m) {
            nb::arg("root_weight").noconvert().none(), nb::arg("v").noconvert(), nb::arg("threads"));
   m.def("source_columns", &source_columns, nb::arg("reader"), nb::arg("rows"), nb::arg("columns"),
         nb::arg("block_columns"));
+  m.def("source_rows", &source_rows, nb::arg("columns"), nb::arg("rows").noconvert());
   bind_dense<double>(m);
   bind_dense<float>(m);
   bind_sparse<double, std::int32_t>(m);

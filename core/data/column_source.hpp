@@ -136,7 +136,7 @@ class ColumnSource {
 
  private:
   static constexpr Index kPassColumns = 64;
-  static constexpr double kHeldBytes = 1 << 28;
+  static constexpr double kHeldBytes = 1 << 26;
 
   struct Held {
     Column values;

@@ -72,6 +72,19 @@ class Columns {
   virtual void products(const Standardisation& standardisation, const Operand& v,
                         double* const* out, const Context& context) const = 0;
 
+  // One of several products that one pass may make.
+  struct Job {
+    const Columns* columns;
+    Standardisation standardisation;
+    const Operand* v;
+    double* const* out;
+  };
+  // The products of all jobs in one pass, if theirs are all columns of one X that lies elsewhere;
+  // else false, and nothing is done.
+  virtual bool products_together(const std::vector<Job>& /*jobs*/, const Context&) const {
+    return false;
+  }
+
   // Hands the moments of every column, against the response and with its weights, to take(j,
   // moments), from several threads.
   using TakeMoments = std::function<void(Index, const ScaledMoments&)>;

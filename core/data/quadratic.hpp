@@ -8,9 +8,12 @@
 // A dead column has G_jj = 0 and b_j = 0; so has every column if y is constant, with y'y = 0.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "data/column_file.hpp"
 #include "data/gram_cache.hpp"
 #include "data/preparation.hpp"
 
@@ -33,6 +36,22 @@ class Quadratic {
 
   // out[a * count + b] = G(which[a], which[b]), for a few columns.
   virtual void cross_products(const Index* which, Index count, double* out) const = 0;
+
+  // Whether column j of G needs no pass, though it is not in the cache.
+  virtual bool at_hand(Index /*j*/) const { return false; }
+
+  // Columns are kept in a file too, and read from there; false if this quadratic has no use for it.
+  virtual bool keep_in(std::shared_ptr<ColumnFile> /*file*/) { return false; }
+  // What tells these data from others.
+  std::uint64_t mark() const {
+    DataMark mark;
+    for (const auto* values : {&mean, &inverse_scale, &zy}) {
+      mark.add(values->data(), values->size());
+    }
+    const double numbers[] = {yy, mean_y, weight};
+    mark.add(numbers, 3);
+    return mark.value();
+  }
 
   // How many are worth making at once.
   Index pass_columns() const { return cache_.pass_columns(); }

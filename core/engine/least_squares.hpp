@@ -245,7 +245,7 @@ class LeastSquares final : public Engine {
   void hold(const std::vector<Index>& members);
 
   const double* acquire(Index j) {
-    if (cache_.has(j)) return cache_.acquire(j);
+    if (cache_.has(j) || quadratic_.at_hand(j)) return cache_.acquire(j);
     const LookAhead ahead(quadratic_, cache_, factor_, scores_, gram_);
     return cache_.acquire(
         j, fetch_ == Fetch::bulk

@@ -89,6 +89,7 @@ class LookAhead {
   }
 
  private:
+  bool is_known(Index i) const { return cache_.has(i) || quadratic_.at_hand(i); }
   bool passes_are_dear() const { return quadratic_.pass_columns() > kBlockColumns; }
   Index pool() const { return 3 * quadratic_.pass_columns(); }  // columns looked at
 
@@ -110,7 +111,7 @@ class LookAhead {
         const Scored entry{score[i], begin + i};
         const bool full = static_cast<Index>(heap.size()) == most;
         if (score[i] <= 0 || (full && !better(entry, heap.front()))) continue;
-        if (entry.second == j || cache_.has(entry.second)) continue;
+        if (entry.second == j || is_known(entry.second)) continue;
         heap.push_back(entry);
         std::push_heap(heap.begin(), heap.end(), better);
         if (full) {

@@ -86,7 +86,12 @@ def make_design(
 
         if pays(X, sample_weight, largest):
             (products,) = ready_products(X, y, fit_intercept, threads)
-    return make_design_on(columns, y, sample_weight, fit_intercept, threads, cache_bytes, products)
+    design = make_design_on(
+        columns, y, sample_weight, fit_intercept, threads, cache_bytes, products
+    )
+    if isinstance(X, ColumnSource) and X.checkpoint is not None:
+        design.keep_in(os.fspath(X.checkpoint))
+    return design
 
 
 def make_design_on(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import operator
+import os
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -40,6 +41,10 @@ class ColumnSource(ABC):
         How many columns to read at a time; 32 MB of them, unless a subclass knows better.
     passes : int
         How many times all columns have been read so far.
+    checkpoint : str, path or None
+        A file that columns of products are kept in as they are made, so that a search that was
+        killed goes on from there: the same fit makes none of them again, and ends with the same
+        bits. It is not removed; one of other data is refused. Set it before the fit.
 
     See Also
     --------
@@ -69,6 +74,7 @@ class ColumnSource(ABC):
 
     names: Sequence[str] | None = None
     passes: int = 0
+    checkpoint: str | os.PathLike[str] | None = None
 
     @property
     @abstractmethod
@@ -117,6 +123,22 @@ class ColumnSource(ABC):
                 f"X: {type(self).__name__}.shape must be two positive whole numbers; got "
                 f"{self.shape!r}."
             )
+
+    def checkpoint_of(self, repeat: int) -> str:
+        """Return the file that a repeat of a cross-validation goes on from: the first has its name.
+
+        Parameters
+        ----------
+        repeat : int
+            Which, from 0.
+
+        Returns
+        -------
+        str
+            Its path.
+        """
+        path = os.fspath(self.checkpoint or "")
+        return path if repeat == 0 else f"{path}.{repeat}"
 
     @property
     def block_columns(self) -> int:

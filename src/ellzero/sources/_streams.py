@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ellzero._memory import too_large
 from ellzero.sources._array_source import ArraySource, DaskSource
 from ellzero.sources._column_source import ColumnSource
 from ellzero.sources._statistics import SufficientStatistics, refuse_statistics
-from ellzero.tables._memory import too_large
 
 __all__ = ["is_stream", "take_source", "take_statistics"]
 
