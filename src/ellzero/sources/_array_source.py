@@ -36,8 +36,8 @@ class ArraySource(ColumnSource):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.integers(0, 3, size=(100, 5000), dtype=np.int8)  # or np.memmap(...)
     >>> y = X[:, 17] - X[:, 4711] + 0.1 * rng.normal(size=100)
-    >>> L0Regressor().fit(ArraySource(X), y).support_
-    array([  17, 4711])
+    >>> L0Regressor().fit(ArraySource(X), y).support_.tolist()
+    [17, 4711]
     """
 
     def __init__(self, array: Any, names: Sequence[str] | None = None) -> None:
@@ -128,8 +128,8 @@ class DaskSource(ColumnSource):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 5000))
     >>> y = X[:, 17] - X[:, 4711] + 0.1 * rng.normal(size=100)
-    >>> L0Regressor().fit(DaskSource(da.from_array(X, chunks=(100, 500))), y).support_
-    array([  17, 4711])
+    >>> L0Regressor().fit(DaskSource(da.from_array(X, chunks=(100, 500))), y).support_.tolist()
+    [17, 4711]
     """
 
     def __init__(self, array: Any, names: Sequence[str] | None = None) -> None:

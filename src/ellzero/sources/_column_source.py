@@ -68,8 +68,8 @@ class ColumnSource(ABC):
     >>> waves = Waves()
     >>> y = waves.block(5000, 5001)[:, 0] + 0.01 * rng.normal(size=200)
     >>> frontier = l0_frontier(waves, y, max_size=2)
-    >>> frontier.at(size=1).support
-    array([5000])
+    >>> frontier.at(size=1).support.tolist()
+    [5000]
     """
 
     names: Sequence[str] | None = None
