@@ -26,9 +26,12 @@ class PooledQuadratic final : public Quadratic {
       : Quadratic(prepare_pool(chosen(parts, which)), cache_bytes, parts.pass_columns()),
         parts_(parts),
         which_(std::move(which)),
-        ratio_(columns(), 0.0) {
+        ratio_(columns(), 0.0),
+        unit_(columns(), 0.0) {
     for (Index j = 0; j < columns(); ++j) {
-      if (inverse_scale[j] > 0 && parts_.unit(j) > 0) ratio_[j] = inverse_scale[j] / parts_.unit(j);
+      if (!(inverse_scale[j] > 0 && parts_.unit(j) > 0)) continue;
+      unit_[j] = parts_.unit(j);
+      ratio_[j] = inverse_scale[j] / unit_[j];
     }
   }
 
@@ -45,7 +48,9 @@ class PooledQuadratic final : public Quadratic {
       const Index length = std::min(kStretch, p - begin);
       for (Index b = 0; b < parts; ++b) {
         double* own = deviations.data() + b * kStretch;
-        for (Index k = 0; k < length; ++k) own[k] = deviation(b, begin + k);
+        const double *m = part(b).mean.data() + begin, *all = mean.data() + begin,
+                     *unit = unit_.data() + begin;
+        for (Index k = 0; k < length; ++k) own[k] = (m[k] - all[k]) * unit[k];
       }
       for (Index i = 0; i < count; ++i) {
         const Index j = which[i];
@@ -114,9 +119,7 @@ class PooledQuadratic final : public Quadratic {
 
   const Quadratic& part(Index b) const { return *parts_.all()[which_[b]]; }
   // m_b - M of column j, in norms over all parts
-  double deviation(Index b, Index j) const {
-    return ratio_[j] > 0 ? (part(b).mean[j] - mean[j]) * parts_.unit(j) : 0.0;
-  }
+  double deviation(Index b, Index j) const { return (part(b).mean[j] - mean[j]) * unit_[j]; }
 
   static std::vector<const Quadratic*> chosen(const Parts& parts, const std::vector<Index>& which) {
     std::vector<const Quadratic*> out;
@@ -146,7 +149,8 @@ class PooledQuadratic final : public Quadratic {
 
   Parts& parts_;
   const std::vector<Index> which_;
-  std::vector<double> ratio_;  // the norm over all parts over that of this pool
+  std::vector<double> ratio_;  // the norm over all parts over that of this pool; 0 if dead here
+  std::vector<double> unit_;   // one over the norm over all parts; 0 if dead here
 };
 
 }  // namespace ellzero

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 import pytest
 
-from ellzero import L0Classifier, L0Regressor, l0_frontier, stability
+from ellzero import L0Classifier, L0Regressor, SpikeSlabRegressor, l0_frontier, stability
 from ellzero.sources import ArraySource, ColumnSource, DaskSource
 
 N, P = 60, 700
@@ -123,6 +123,13 @@ def test_estimators_take_sources_and_predict_from_them(options):
     assert model.n_features_in_ == P
     with pytest.raises(ValueError, match="X has 5 features, but L0Regressor is expecting 700"):
         model.predict(Slices(X[:, :5]))
+
+
+def test_the_posterior_of_a_source():
+    X, y = make_table(6, p=60)
+    options = {"random_state": 0, "n_draws": 50, "n_warmup": 20, "n_chains": 2, "solver": "gibbs"}
+    fits = [SpikeSlabRegressor(**options).fit(X, y) for X in (X, Slices(X))]
+    np.testing.assert_array_equal(*(fit.inclusion_probabilities_ for fit in fits))
 
 
 def test_names_of_columns():

@@ -437,7 +437,7 @@ class RepeatedFolds(Sequence[SharedFolds]):
 
     def __init__(self, data: Data, repeats: list[_Splits]) -> None:
         self._data, self._repeats = data, repeats
-        self._first = make_folds(data, repeats[0], place=0)
+        self._first = self._resumed(make_folds(data, repeats[0]), 0)
         self.whole = self._first.whole
 
     def __len__(self) -> int:
@@ -449,8 +449,15 @@ class RepeatedFolds(Sequence[SharedFolds]):
         splits = self._repeats[place]
         if splits is self._repeats[0]:
             return self._first
-        place = [own is splits for own in self._repeats].index(True)
-        return make_folds(self._data, splits, self.whole, place=place)
+        number = [own is splits for own in self._repeats].index(True)
+        return self._resumed(make_folds(self._data, splits, self.whole), number)
+
+    def _resumed(self, folds: SharedFolds, repeat: int) -> SharedFolds:
+        """Go on from the checkpoint of a source, if it has one."""
+        X = self._data.X
+        if isinstance(X, ColumnSource) and X.checkpoint is not None and folds.parts is not None:
+            folds.parts.core.keep_in(X.checkpoint_of(repeat))
+        return folds
 
 
 class Subsets(NamedTuple):
@@ -475,26 +482,18 @@ def make_subsets(data: Data, subsets: list[_Integers]) -> Subsets:
     return Subsets(designs, parts.core, parts.pool(np.arange(len(parts.columns))), parts)
 
 
-def make_folds(
-    data: Data, splits: _Splits, whole: _core.Quadratic | None = None, *, place: int | None = None
-) -> SharedFolds:
+def make_folds(data: Data, splits: _Splits, whole: _core.Quadratic | None = None) -> SharedFolds:
     """Return the folds and the design of all rows, which may be at hand.
-
-    Those of a source go on from its checkpoint, if it has one, each repeat in a ``place`` of its
-    own.
 
     Rows that are in the training sets of the same folds make up a part. If parts are few, the
     statistics of each are computed once and added up for every fold that trains on it.
     """
     parts = _make_parts(data, splits)
-    if isinstance(data.X, ColumnSource):
-        if parts is None:
-            raise ValueError(
-                f"cv must cut the rows of a {type(data.X).__name__} into {_MOST_PARTS} parts or "
-                "fewer, with no row in a training set twice."
-            )
-        if place is not None and data.X.checkpoint is not None:
-            parts.core.keep_in(data.X.checkpoint_of(place))
+    if parts is None and isinstance(data.X, ColumnSource):
+        raise ValueError(
+            f"cv must cut the rows of a {type(data.X).__name__} into {_MOST_PARTS} parts or "
+            "fewer, with no row in a training set twice."
+        )
     folds: list[Fold | None]
     if parts is None:
         columns = data.columns()

@@ -14,6 +14,12 @@ from ellzero.sources._column_source import ColumnSource
 __all__ = ["ArraySource", "DaskSource"]
 
 
+def _checked_names(names: Sequence[str] | None, columns: int) -> Sequence[str] | None:
+    if names is not None and len(names) != columns:
+        raise ValueError(f"names has {len(names)} entries, but array has {columns} columns.")
+    return names
+
+
 class ArraySource(ColumnSource):
     """The columns of an array that lies on disk.
 
@@ -45,9 +51,7 @@ class ArraySource(ColumnSource):
         if shape is None or len(shape) != 2:
             found = type(array).__name__ if shape is None else f"one of shape {tuple(shape)}"
             raise ValueError(f"array must be an array of two dimensions; got {found}.")
-        if names is not None and len(names) != shape[1]:
-            raise ValueError(f"names has {len(names)} entries, but array has {shape[1]} columns.")
-        self._array, self.names = array, names
+        self._array, self.names = array, _checked_names(names, shape[1])
         self._shape = (int(shape[0]), int(shape[1]))
 
     @property
@@ -140,9 +144,7 @@ class DaskSource(ColumnSource):
             raise ValueError(
                 "array must be of known shape: call its compute_chunk_sizes() beforehand."
             )
-        if names is not None and len(names) != shape[1]:
-            raise ValueError(f"names has {len(names)} entries, but array has {shape[1]} columns.")
-        self._array, self.names = array, names
+        self._array, self.names = array, _checked_names(names, shape[1])
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -24,11 +24,12 @@ _SMALL = ("bool", "int8", "uint8", "int16", "uint16", "float16")
 class ColumnSource(ABC):
     """An X that is not an array in memory, read a block of columns at a time.
 
-    It stands in for X in :class:`ellzero.L0Regressor`, :class:`ellzero.L0RegressorCV` and
-    :func:`ellzero.l0_frontier`. A subclass says its ``shape`` and reads columns that follow each
-    other, ``block``; all else follows. Centring, scaling and weights are not its concern: blocks
-    are multiplied by the same code as arrays in memory, to the same bits, so that means of any size
-    cost no digits and supports are those of the same numbers in memory.
+    It stands in for X in :class:`ellzero.L0Regressor`, :class:`ellzero.L0RegressorCV`,
+    :class:`ellzero.SpikeSlabRegressor` and :func:`ellzero.l0_frontier`. A subclass says its
+    ``shape`` and reads columns that follow each other, ``block``; all else follows. Centring,
+    scaling and weights are not its concern: blocks are multiplied by the same code as arrays in
+    memory, to the same bits, so that means of any size cost no digits and supports are those of
+    the same numbers in memory.
 
     A pass over all blocks makes many columns of products at once, and a search needs few passes;
     one more makes means and scales. Columns that products are taken with are read by ``columns``.
