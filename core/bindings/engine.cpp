@@ -93,7 +93,8 @@ void start_at(PythonEngine& e, const Vector<Index>& target) {
 nb::object gram_columns(PythonEngine& e, const Vector<Index>& which) {
   const std::size_t p = e.quadratic_.columns(), count = which.size();
   e.require_columns(which);
-  require(static_cast<Index>(count) <= kBlockColumns, "too many columns for one pass");
+  require(static_cast<Index>(count) <= e.quadratic_.pass_columns(),
+          "too many columns for one pass");
   std::vector<Index> missing;
   for (std::size_t b = 0; b < count; ++b) {
     if (!e.cache_.has(which(b))) missing.push_back(which(b));

@@ -17,6 +17,9 @@ class PreparedColumns {
   const Standardisation& standardisation() const { return standardisation_; }
   const double* response() const { return response_; }
 
+  // These columns are about to be read.
+  void bring(const Index* which, Index count) const { columns_.bring(which, count); }
+
   // out[r] = Z(row + r, j)
   void read(Index j, Index row, Index rows, double* out) const {
     columns_.read(j, row, rows, out);
@@ -34,6 +37,8 @@ class PreparedColumns {
   }
 
   double entries() const { return columns_.entries(); }
+  const Columns& columns() const { return columns_; }
+  const Standardisation& standardisation() const { return standardisation_; }
 
  private:
   const Columns& columns_;

@@ -273,7 +273,8 @@ class LeastSquares final : public Engine {
   void hold(const std::vector<Index>& members);
 
   const double* acquire(Index j) {
-    if (fetch_ == Fetch::alone || cache_.has(j)) return cache_.acquire(j);
+    const bool alone = fetch_ == Fetch::alone || quadratic_.at_hand(j);
+    if (alone || cache_.has(j)) return cache_.acquire(j);
     const LookAhead ahead(quadratic_, cache_, factor_, scores_, gram_);
     return cache_.acquire(
         j, fetch_ == Fetch::bulk

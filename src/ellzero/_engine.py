@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ellzero import _core
 from ellzero.genotypes._genotypes import Genotypes
+from ellzero.sources._column_source import ColumnSource, Reader
 from ellzero.sources._statistics import SufficientStatistics
 
 __all__ = [
@@ -41,10 +42,13 @@ def thread_count() -> int:
 def make_columns(X: Any) -> _core.Columns:
     """Wrap a checked X without copying it where it can be.
 
-    It is dense or CSC, float64 or float32, or genotypes.
+    It is dense or CSC, float64 or float32, or genotypes, or a source.
     """
     if isinstance(X, Genotypes):
         return X._columns()
+    if isinstance(X, ColumnSource):
+        rows, columns = X.shape
+        return _core.source_columns(Reader(X), rows, columns, int(X.block_columns))
     if not sparse.issparse(X):
         return _core.dense_columns(_whole_strides(X))
     if not X.has_canonical_format:
@@ -91,7 +95,12 @@ def make_design(
 
         if pays(X, sample_weight, largest):
             (products,) = ready_products(X, y, fit_intercept, threads)
-    return make_design_on(columns, y, sample_weight, fit_intercept, threads, cache_bytes, products)
+    design = make_design_on(
+        columns, y, sample_weight, fit_intercept, threads, cache_bytes, products
+    )
+    if isinstance(X, ColumnSource) and X.checkpoint is not None:
+        design.keep_in(os.fspath(X.checkpoint))
+    return design
 
 
 def make_design_on(

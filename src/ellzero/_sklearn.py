@@ -45,8 +45,9 @@ from sklearn.utils.validation import (
 
 from ellzero._notebook import show_fitted
 from ellzero.genotypes._genotypes import Genotypes, refuse_genotypes
+from ellzero.sources._column_source import ColumnSource, Reader
 from ellzero.sources._statistics import refuse_statistics
-from ellzero.sources._streams import take_statistics
+from ellzero.sources._streams import take_source, take_statistics
 
 __all__ = [
     "UNUSED",
@@ -101,6 +102,7 @@ def validate_table(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
     """Check as scikit-learn's ``validate_data`` does, but name X where it is at fault."""
     refuse_statistics(type(estimator).__name__, X)
     refuse_genotypes(type(estimator).__name__, X)
+    take_source(type(estimator).__name__, X, accepted=False)  # which raises if it is one
     if isinstance(X, (list, tuple)):
         with suppress(TypeError, ValueError):  # which are said below
             X = np.asarray(X)
@@ -196,6 +198,9 @@ def check_fit_input(
         if names is not None:
             estimator.feature_names_in_ = names
         return table, target, None
+    source = take_source(type(estimator).__name__, X, accepted=statistics)
+    if source is not None:
+        return source, *_check_source(estimator, source, y, sample_weight)
     known = take_statistics(
         type(estimator).__name__,
         X,
@@ -220,6 +225,11 @@ def check_table(
     caller: str, X: Any, y: Any, sample_weight: Any, *, statistics: bool = False
 ) -> tuple[Any, Any, NDArray[np.float64] | None, Any]:
     """Check what a function was given; also return the names of the columns, or None."""
+    source = take_source(caller, X, accepted=statistics)
+    if source is not None:
+        holder = type(caller, (BaseEstimator,), {})()
+        y, sample_weight = _check_source(holder, source, y, sample_weight)
+        return source, y, sample_weight, getattr(holder, "feature_names_in_", None)
     known = take_statistics(caller, X, y, sample_weight, accepted=statistics)
     if known is not None:
         names = np.array(known.names, dtype=object) if known.named else None
@@ -315,6 +325,26 @@ def check_same_variants(estimator: BaseEstimator, X: Genotypes) -> None:
             f"X: variant {place} is {names[place]!r}, but was {known[place]!r} when "
             f"{type(estimator).__name__} was fitted."
         )
+
+
+def _check_source(
+    estimator: BaseEstimator, source: ColumnSource, y: Any, sample_weight: Any
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Check what comes with a source, and note down its columns."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y, but it is None.")
+    stand_in = np.zeros((source.shape[0], 1))
+    _, y, sample_weight = _check_data(estimator, stand_in, y, sample_weight)
+    estimator.n_features_in_ = source.shape[1]
+    estimator.__dict__.pop("feature_names_in_", None)
+    if source.names is not None:
+        if len(source.names) != source.shape[1]:
+            raise ValueError(
+                f"X: {type(source).__name__}.names has {len(source.names)} entries, but there are "
+                f"{source.shape[1]} columns."
+            )
+        estimator.feature_names_in_ = np.array(source.names, dtype=object)
+    return y, sample_weight
 
 
 def _check_weight(X: Any, sample_weight: Any) -> NDArray[np.float64] | None:
@@ -496,15 +526,46 @@ class SelectingModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _predictor(self, X: Any) -> NDArray[np.float64]:
         """Return the linear predictor of some rows."""
         check_is_fitted(self)
+        coefficients = np.ravel(self.coef_)[self.support_]
         intercept = float(np.ravel(self.intercept_)[0])
         if isinstance(X, Genotypes):
             check_same_variants(self, X)
             return X._times(np.ravel(self.coef_)) + intercept
+        if isinstance(X, ColumnSource):
+            return np.asarray(self._read_columns(X, self.support_) @ coefficients + intercept)
         X = validate_table(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )
-        coefficients = np.ravel(self.coef_)[self.support_]
         return np.asarray(X[:, self.support_] @ coefficients + intercept, dtype=np.float64)
+
+    def _read_columns(self, source: ColumnSource, which: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Read some columns of a source that has those of the fit."""
+        source.check_shape()
+        rows, width = source.shape
+        if width != self.n_features_in_:
+            raise ValueError(
+                f"X has {width} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        return Reader(source).columns(which) if len(which) else np.empty((rows, 0))
+
+    def transform(self, X: Any) -> Any:
+        """Return the columns that were chosen.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or ColumnSource of shape (n, p)
+            Rows with the columns of ``fit``.
+
+        Returns
+        -------
+        array of shape (n, k)
+            Those columns, in their order.
+        """
+        if not isinstance(X, ColumnSource):
+            return super().transform(X)
+        check_is_fitted(self)
+        return self._read_columns(X, np.flatnonzero(self._get_support_mask()))
 
     def _repr_html_inner(self) -> str:
         # What a notebook shows: scikit-learn's box, and below it what was fitted.

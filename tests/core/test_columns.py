@@ -6,6 +6,7 @@ from scipy import sparse
 
 from ellzero import Genotypes
 from ellzero._engine import copy_rows, make_columns, make_design_on, make_engine
+from ellzero.sources import ArraySource
 
 N, P = 530, 101  # more than two stretches of rows, and panels that are not full
 
@@ -30,6 +31,10 @@ def long_indices(X):
     return columns
 
 
+class Narrow(ArraySource):
+    block_columns = 40
+
+
 KINDS = {
     "C": lambda X: make_columns(np.ascontiguousarray(X)),
     "F": lambda X: make_columns(np.asfortranarray(X)),
@@ -37,6 +42,7 @@ KINDS = {
     "reversed": lambda X: make_columns(np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1]),
     "sparse": lambda X: make_columns(sparse.csc_array(X)),
     "sparse, long indices": lambda X: make_columns(long_indices(X)),
+    "source": lambda X: make_columns(Narrow(X)),
     "panels": lambda X: copy_rows(np.vstack([X[::-1], X]), np.arange(2 * N)[: N - 1 : -1][::-1]),
     "panels of columns": lambda X: copy_rows(np.asfortranarray(X), np.arange(N)),
     "genotypes": lambda X: make_columns(Genotypes.from_array(X)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
@@ -25,7 +26,9 @@ from ellzero._sklearn import Split
 from ellzero.genotypes._genotypes import Genotypes
 from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._problem import DEFAULT_MAX_SIZE, Problem
+from ellzero.regression._room import Room, plan_room
 from ellzero.regression._units import Units
+from ellzero.sources._column_source import ColumnSource
 from ellzero.sources._ready import pays, ready_products
 
 __all__ = [
@@ -56,13 +59,15 @@ _LARGE_BYTES = 16e6
 
 
 class Data(NamedTuple):
-    """A checked table, dense, CSR or genotypes, and what is common to all fits on its rows."""
+    """A checked table, dense, CSR, genotypes or a source, and what all fits on its rows share."""
 
     X: Any
     y: NDArray[np.float64]
     sample_weight: NDArray[np.float64] | None
     fit_intercept: bool
     threads: int
+    memory: float | None = None  # bytes for columns of products
+    largest: int = DEFAULT_MAX_SIZE  # models that there has to be memory for
 
     def rows(self, which: _Integers) -> Data:
         """Return the same for some of the rows."""
@@ -92,7 +97,9 @@ class Data(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """The bytes of the entries of X."""
+        """The bytes that a copy of the entries of X takes; genotypes take few, and a source none."""
+        if isinstance(self.X, (Genotypes, ColumnSource)):
+            return 0
         return int(self.X.nbytes if isinstance(self.X, np.ndarray) else self.X.data.nbytes)
 
     def searchable_design(self) -> _core.Quadratic:
@@ -115,6 +122,22 @@ class Data(NamedTuple):
         return make_design_on(
             columns, y, weight, self.fit_intercept, self.threads, CACHE_BYTES, products
         )
+
+    def source_parts(
+        self, rows: list[_Integers]
+    ) -> tuple[list[_core.Columns], list[_core.Quadratic], Any]:
+        """Return the columns and the designs of parts of the rows of a source, in one pass.
+
+        And what has to be kept for as long as the designs live.
+        """
+        whole = make_columns(self.X)
+        columns = [_core.source_rows(whole, which) for which in rows]
+        targets = [self._targets(which) for which in rows]
+        y, weights = [y for y, _ in targets], [weight for _, weight in targets]
+        # Their own caches are not used: columns of products are kept for all parts together
+        how = (self.fit_intercept, math.inf, self.threads)
+        designs = _core.source_quadratics(columns, y, weights, *how)
+        return columns, designs, (columns, targets)
 
     def ready_products(self, part_of: _Integers, parts: int) -> Sequence[_Floats | None]:
         """Return the products of all columns of every part, where that pays; else None of each."""
@@ -249,6 +272,7 @@ class _Parts(NamedTuple):
     trained_on: NDArray[np.bool_]  # by part and split
     part_of: _Integers  # by row
     place: _Integers  # of each row in its part
+    room: Room
 
     def fold(self, trained_on: NDArray[np.bool_], test: _Integers) -> Fold:
         """Return the fold that trains on some of the parts."""
@@ -258,7 +282,7 @@ class _Parts(NamedTuple):
 
     def pool(self, which: _Integers) -> _core.Quadratic:
         """Return the design of some parts together."""
-        return _core.pooled_quadratic(self.core, which, CACHE_BYTES)
+        return _core.pooled_quadratic(self.core, which, self.room.fold)
 
 
 class SharedFolds(NamedTuple):
@@ -300,7 +324,10 @@ class SharedFolds(NamedTuple):
 
     def batches(self) -> list[Callable[[], list[Fold]]]:
         """Return what makes the folds, those together that are searched together."""
-        return [lambda: self.usable]
+        folds = self.usable
+        count = len(folds) if self.parts is None else self.parts.room.at_a_time
+        some = [folds[start : start + count] for start in range(0, len(folds), count)]
+        return [partial(list, own) for own in some]
 
     def one_by_one(self) -> Iterator[Turn]:
         """Give each fold that has rows of some weight."""
@@ -451,7 +478,7 @@ class RepeatedFolds(Sequence[SharedFolds]):
         if len(repeats) > 1 and data.nbytes >= _LARGE_BYTES:
             self.whole = data.searchable_design()
         else:
-            self._first = make_folds(data, [split.rows() for split in self._repeats[0]])
+            self._first = self._make(0)
             self.whole = self._first.whole
 
     @property
@@ -470,9 +497,16 @@ class RepeatedFolds(Sequence[SharedFolds]):
             return self._first
         if self._last is None or self._last[0] != place:
             self._last = None  # before the next is made
-            splits = [split.rows() for split in self._repeats[place]]
-            self._last = place, make_folds(self._data, splits, self.whole)
+            self._last = place, self._make(place, self.whole)
         return self._last[1]
+
+    def _make(self, repeat: int, whole: _core.Quadratic | None = None) -> SharedFolds:
+        """Make the folds of a repeat; on a source, from its checkpoint if it has one."""
+        folds = make_folds(self._data, [split.rows() for split in self._repeats[repeat]], whole)
+        X = self._data.X
+        if isinstance(X, ColumnSource) and X.checkpoint is not None and folds.parts is not None:
+            folds.parts.core.keep_in(X.checkpoint_of(repeat))
+        return folds
 
 
 class Subsets(NamedTuple):
@@ -504,6 +538,11 @@ def make_folds(data: Data, splits: _Splits, whole: _core.Quadratic | None = None
     statistics of each are computed once and added up for every fold that trains on it.
     """
     parts = _make_parts(data, splits)
+    if parts is None and isinstance(data.X, ColumnSource):
+        raise ValueError(
+            f"cv must cut the rows of a {type(data.X).__name__} into {_MOST_PARTS} parts or "
+            "fewer, with no row in a training set twice."
+        )
     folds: list[Fold | None]
     if parts is None:
         columns = data.columns()
@@ -551,12 +590,17 @@ def _make_parts(data: Data, splits: _Splits) -> _Parts | None:
     place = np.empty(n, dtype=np.int64)
     for which in rows:
         place[which] = np.arange(len(which))
+    trained_on = np.ascontiguousarray(member[:, first].T)
+    room = plan_room(data.memory, data.X.shape[1], len(rows), len(splits), data.largest)
+    if isinstance(data.X, ColumnSource):
+        columns, designs, owner = data.source_parts(rows)
+        core = _core.make_parts(designs, room.parts, owner)
+        return _Parts(data, columns, core, trained_on, part_of, place, room)
     # Where the numbers of a part alone are too small to be squared, whole folds may be fine.
     with contextlib.suppress(ValueError):
         columns = [data.columns_of(which) for which in rows]
         products = data.ready_products(part_of, len(rows))
         designs = [data.design_of(*part) for part in zip(rows, columns, products, strict=True)]
-        core = _core.make_parts(designs, CACHE_BYTES)
-        trained_on = np.ascontiguousarray(member[:, first].T)
-        return _Parts(data, columns, core, trained_on, part_of, place)
+        core = _core.make_parts(designs, room.parts)
+        return _Parts(data, columns, core, trained_on, part_of, place, room)
     return None
