@@ -23,6 +23,7 @@ class ChosenQuadratic final : public Quadratic {
         values_(rows_ * columns()),
         shift_(columns(), 0.0),
         scale_(columns(), 1.0) {
+    whole.prepared_columns()->bring(which_.data(), columns());
     for (Index i = 0; i < columns(); ++i) {
       whole.prepared_columns()->read(which_[i], 0, rows_, values_.data() + i * rows_);
     }

@@ -37,8 +37,6 @@ class PreparedColumns {
   }
 
   double entries() const { return columns_.entries(); }
-  const Columns& columns() const { return columns_; }
-  const Standardisation& standardisation() const { return standardisation_; }
 
  private:
   const Columns& columns_;

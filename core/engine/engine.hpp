@@ -127,8 +127,10 @@ class Engine {
   virtual void prepare(const std::vector<Index>&) {}
   // Insertions that gain less than this are not to be expected.
   virtual void expect_gains_above(double) {}
-  // Another engine, of some of the units alone and at none of them, which moves in less time; null
-  // if there is none. Unit i of it is units[i] of this one, which has to outlive it.
+  // Whether there may be engines of some of the units alone.
+  virtual bool has_some() const { return false; }
+  // One of these, at none of its units, which moves in less time; null if there is none. Unit i of
+  // it is units[i] of this one, which has to outlive it.
   virtual std::unique_ptr<Engine> on_some(const std::vector<Index>&, const Context&) const {
     return nullptr;
   }

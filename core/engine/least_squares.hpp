@@ -146,10 +146,11 @@ class LeastSquares final : public Engine {
   void ignore_outsiders() override { ignores_outsiders_ = true; }
   void prepare(const std::vector<Index>& columns) override { cache_.prepare(columns); }
   void expect_gains_above(double gain) override { expected_gain_ = gain; }
+  bool has_some() const override { return quadratic_.prepared_columns() && zy_.empty(); }
   std::unique_ptr<Engine> on_some(const std::vector<Index>& units,
                                   const Context& context) const override {
+    if (!has_some()) return nullptr;
     const PreparedColumns* z = quadratic_.prepared_columns();
-    if (!z || !zy_.empty()) return nullptr;
     // They are copied, and dense: where that is no fraction of X it is no help.
     const double copied = static_cast<double>(z->rows()) * static_cast<double>(units.size());
     if (copied > 0.5 * z->entries()) return nullptr;

@@ -157,7 +157,7 @@ class Frontier {
     cut();
   }
 
-  bool is_many() const { return engine_.units() >= kMany; }
+  bool is_many() const { return engine_.units() >= kMany && engine_.has_some(); }
 
   // The frontier of the units that gain most at any support of the table, begun where this one is,
   // kRounds times at most. True if it has a support that beats the table.
@@ -327,8 +327,8 @@ class Frontier {
     return best;
   }
 
-  // The best few insertions, and the cheapest few removals. `gains` are those of insertions.
-  std::vector<Step> starts(std::vector<double>& gains) const {
+  // The best few insertions, and the cheapest few removals.
+  std::vector<Step> starts() const {
     const double energy = engine_.energy();
     std::vector<Step> best;
     for (const Insertion& insertion : engine_.best_insertions(insertions_)) {
@@ -348,7 +348,9 @@ class Frontier {
   }
 
   // The units of which the insertion gains most, of those that gain anything.
-  std::vector<Index> nearest() const {
+  std::vector<Index> nearest() {
+    gains_.resize(engine_.units());
+    engine_.insertion_gains(gains_.data());
     const auto gain = [&](Index i) { return gains_[i]; };
     std::vector<Index> out = places_of_largest(engine_.units(), kNear, gain);
     out.erase(std::remove_if(out.begin(), out.end(), [&](Index i) { return !(gains_[i] > 0); }),
@@ -366,10 +368,8 @@ class Frontier {
       sweep_.changed = true;
       engine_.move_to(models_[k].support);
       if (swaps_) {
-        gains_.resize(engine_.units());
-        engine_.insertion_gains(gains_.data());
         if (is_many()) models_[k].near = nearest();
-        models_[k].starts = starts(gains_);
+        models_[k].starts = starts();
       } else {
         models_[k].support = engine_.members();
         models_[k].solved = engine_.solve_at_once(models_[k].solution);

@@ -97,7 +97,7 @@ class Data(NamedTuple):
 
     @property
     def nbytes(self) -> int:
-        """The bytes that a copy of the entries of X takes; genotypes take few, and a source none."""
+        """The bytes that a copy of X takes: of genotypes few, of a source none."""
         if isinstance(self.X, (Genotypes, ColumnSource)):
             return 0
         return int(self.X.nbytes if isinstance(self.X, np.ndarray) else self.X.data.nbytes)
