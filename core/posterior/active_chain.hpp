@@ -25,10 +25,10 @@
 namespace ellzero {
 
 // The columns of A: their products, made once, with room for those of columns that are held.
-class ActiveColumns {
+class LikelyColumns {
  public:
   // Those of `active`, in increasing order, that may go either way; `modes` may have others too.
-  ActiveColumns(const Quadratic& design, const SpikeSlabPrior& prior,
+  LikelyColumns(const Quadratic& design, const SpikeSlabPrior& prior,
                 const std::vector<Index>& active, const std::vector<std::vector<Index>>& modes)
       : design_(design),
         prior_(prior),
@@ -123,7 +123,7 @@ class ActiveChain {
  public:
   // As `chain` begins; a batch is that many iterations, each of so many within A.
   ActiveChain(std::unique_ptr<Chain> chain, const Quadratic& design,
-              const std::vector<double>& reference, const ActiveColumns& active, Index batch,
+              const std::vector<double>& reference, const LikelyColumns& active, Index batch,
               Index within)
       : chain_(std::move(chain)),
         design_(design),
@@ -184,8 +184,8 @@ class ActiveChain {
 
  private:
   struct Inner {
-    Inner(ActiveColumns::Part given, const Quadratic& design, const std::vector<double>& whole,
-          const ActiveColumns& active, const Context& context)
+    Inner(LikelyColumns::Part given, const Quadratic& design, const std::vector<double>& whole,
+          const LikelyColumns& active, const Context& context)
         : part(std::move(given)),
           count(static_cast<Index>(part.columns.size())),
           quadratic({{part.products.data(), 1, count},
@@ -206,7 +206,7 @@ class ActiveChain {
       return out;
     }
 
-    const ActiveColumns::Part part;
+    const LikelyColumns::Part part;
     const Index count;
     const StatisticsQuadratic quadratic;
     const std::vector<double> reference;
@@ -256,7 +256,7 @@ class ActiveChain {
   std::unique_ptr<Chain> chain_;
   const Quadratic& design_;
   const std::vector<double>& reference_;
-  const ActiveColumns& active_;
+  const LikelyColumns& active_;
   const Index batch_, within_;
   Index step_ = 0;  // of the batch
   Index kept_ = 0;  // draws of the batch

@@ -181,7 +181,7 @@ inline std::vector<Draws> run_chains(const Quadratic& design, const GramUser& ca
     return run([](auto&&... of) { return std::make_unique<TemperedChain>(of...); });
   }
   if (!active.empty()) {
-    const ActiveColumns columns(design, prior, active, modes);
+    const LikelyColumns columns(design, prior, active, modes);
     const Index batch = schedule.batch * schedule.thin;
     cache.prepare(active);
     return run([&](auto&&... of) {
