@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 CORE := CMakeLists.txt pyproject.toml $(shell find core -type f)
 
-.PHONY: demo docs test fuzz tsan reproduce lint bench test-lowest test-arviz sdist browser clean
+.PHONY: demo docs look test fuzz tsan reproduce lint bench test-lowest test-arviz sdist browser clean
 
 demo:
 	@test -e $(VENV)/.installed || echo "1/2  Setting up $(VENV): Python packages, then the C++ core. The first time takes some minutes."
@@ -29,6 +29,10 @@ test: $(VENV)/.installed $(VENV)/.test
 docs: $(VENV)/.installed $(VENV)/.docs
 	$(PY) -m sphinx -q -W --keep-going -n -j auto -d docs/_build/doctrees docs docs/_build/html
 	$(PY) docs/check_links.py docs/_build/html
+
+# Every page of the site in chromium, as on a phone and as on a dark wide screen: some minutes. After make docs.
+look: $(VENV)/.test
+	$(PY) docs/check_pages.py docs/_build/html
 
 # Random hostile problems against slow oracles, seeds from the date on: some minutes. Each case that
 # fails, dies or hangs is named with the command that runs it again. make fuzz SEED=7 CASES=1000000

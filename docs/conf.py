@@ -84,6 +84,7 @@ html_title = "ellzero"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_domain_indices = False
 html_show_sourcelink = False
 html_math_renderer = "mathml"
 html_sidebars = {"start": [], "choosing": [], "index": []}
