@@ -17,6 +17,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import statsmodels.api as sm
+from scipy.sparse import csc_array
 from sklearn.datasets import load_breast_cancer
 
 from ellzero import (
@@ -71,6 +72,38 @@ def cv():
 def cv_ridges():
     """Draw the error on rows held out for each ridge."""
     L0RegressorCV(ridge="cv").fit(X, Y).plot(ax=axes())
+
+
+def sparse():
+    """Draw how frequent words are and how they go with y: those that are looked at, and chosen."""
+    rng = np.random.default_rng(4)
+    n, p = 5_000, 50_000
+    often = rng.poisson(np.minimum(400_000 / np.log(p) / (np.arange(p) + 3), n / 3))
+    rows = rng.integers(0, n, size=often.sum())
+    where = rows, np.repeat(np.arange(p), often)
+    words = csc_array((np.ones(len(rows)), where), shape=(n, p))
+    true = np.geomspace(5, p / 50, 12).astype(int)
+    spread = words[:, true].toarray().std(axis=0)
+    y = words[:, true] @ (rng.choice([-1, 1], size=12) / spread) + 2 * rng.normal(size=n)
+    chosen = l0_frontier(words, y, max_size=12).at(size=12).support
+    count = np.diff(words.indptr)
+    norm = np.sqrt(np.maximum(words.power(2).sum(axis=0) - words.sum(axis=0) ** 2 / n, 1e-9))
+    along = np.abs(words.T @ (y - y.mean())) / norm / y.std()
+    looked_at = (count >= np.sort(count)[-p // 64]) | (along >= np.sort(along)[-p // 64])
+    ax = axes()
+    for which, colour, label in (
+        (~looked_at, "#CCCCCC", f"{np.count_nonzero(~looked_at):,} known by bounds"),
+        (looked_at, GREEN, f"{np.count_nonzero(looked_at):,} active from the start"),
+        (chosen, BLUE, "the best twelve"),
+    ):
+        size = 40 if colour == BLUE else 4
+        jitter = rng.uniform(-0.3, 0.3, size=p) if colour != BLUE else np.zeros(p)
+        at = np.maximum(count + jitter, 0.5)[which]
+        ax.scatter(at, along[which], s=size, color=colour, label=label, lw=0)
+    ax.set(
+        xscale="log", xlabel="texts that a word is in", ylabel="|c|, in standard deviations of y"
+    )
+    ax.legend(frameon=False)
 
 
 def groups():
@@ -216,7 +249,7 @@ def posterior_report():
 
 
 PICTURES = [
-    frontier, sbr, cv, cv_ridges, groups, classification, stability_, posterior, jointness,
+    frontier, sbr, cv, cv_ridges, sparse, groups, classification, stability_, posterior, jointness,
     posterior_classes, bridge, exact, segmentation, segmentation_path, segmentation_penalty,
     posterior_means, penalties, tall, report, posterior_report,
 ]  # fmt: skip

@@ -71,12 +71,25 @@ VARIANCES = {
 
 
 def run_chains(
-    design, prior, starts, *, draws, warmup, thin=1, seed=0, tempered=False, threads=1, modes=()
+    design,
+    prior,
+    starts,
+    *,
+    draws,
+    warmup,
+    thin=1,
+    seed=0,
+    tempered=False,
+    threads=1,
+    modes=(),
+    active=(),
+    batch=1,
+    within=1,
 ):
-    """Between ``modes`` chains exchange sets of columns."""
+    """Between ``modes`` chains exchange sets of columns; most sweeps are over ``active`` ones."""
     schedule = _core.Schedule()
     schedule.warmup, schedule.draws, schedule.thin = warmup, draws, thin
-    schedule.tempered = tempered
+    schedule.tempered, schedule.batch, schedule.within = tempered, batch, within
     zeros = [0.0] * design.columns
     return _core.sample_spike_slab(
         design,
@@ -88,6 +101,7 @@ def run_chains(
         threads=threads,
         progress=None,
         modes=[list(mode) for mode in modes],
+        active=list(active),
     )
 
 

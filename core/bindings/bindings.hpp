@@ -71,6 +71,7 @@ inline std::function<void(Index)> progress_of(const nb::object& callback) {
 }
 
 void bind_columns(nb::module_& m);
+void bind_genotypes(nb::module_& m);
 void bind_quadratic(nb::module_& m);
 void bind_block_products(nb::module_& m);
 void bind_engine(nb::module_& m);

@@ -2,6 +2,7 @@
 #include "bindings/bindings.hpp"
 #include "data/dense_columns.hpp"
 #include "data/panel_columns.hpp"
+#include "data/source_columns.hpp"
 #include "data/sparse_columns.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -45,6 +46,75 @@ ColumnsPointer sparse_columns(const Vector<T>& values, const Vector<I>& row_of,
                                                static_cast<Index>(begins.size()) - 1);
 }
 
+// A reader in Python: `block(begin, end)` and `columns(which)` return checked arrays, `refuse`
+// raises. The interpreter's lock is held for these calls alone.
+class PythonReader final : public ColumnReader {
+ public:
+  PythonReader(nb::object reader, Index block_columns)
+      : reader_(std::move(reader)), block_columns_(block_columns) {}
+  ~PythonReader() override {
+    nb::gil_scoped_acquire gil;
+    reader_.reset();
+  }
+
+  Index block_columns() const override { return block_columns_; }
+
+  void block(Index begin, Index end, const std::function<void(const ColumnBlock&)>& work) override {
+    nb::gil_scoped_acquire gil;
+    const nb::object x = reader_.attr("block")(begin, end);
+    Matrix<double> doubles;
+    if (nb::try_cast(x, doubles, false)) {
+      work_on(doubles, end - begin, work);
+    } else {
+      work_on(nb::cast<Matrix<float>>(x, false), end - begin, work);
+    }
+  }
+
+  void columns(const Index* which, Index count, double* out) override {
+    nb::gil_scoped_acquire gil;
+    const auto size = static_cast<std::size_t>(count);
+    const auto x =
+        nb::cast<Matrix<double>>(reader_.attr("columns")(to_array(which, {size})), false);
+    require(x.shape(1) == size, "as many columns as were asked for");
+    for (std::size_t c = 0; c < size; ++c) {
+      for (std::size_t r = 0; r < x.shape(0); ++r) *out++ = x(r, c);
+    }
+  }
+
+  void refuse(Index j, Index begin, Index end) override {
+    nb::gil_scoped_acquire gil;
+    reader_.attr("refuse")(j, begin, end);
+  }
+
+ private:
+  template <class T>
+  static void work_on(const Matrix<T>& x, Index columns,
+                      const std::function<void(const ColumnBlock&)>& work) {
+    const DenseBlock<T> block(view_of(x), x.shape(0), columns);
+    nb::gil_scoped_release released;
+    work(block);
+  }
+
+  nb::object reader_;
+  const Index block_columns_;
+};
+
+ColumnsPointer source_columns(nb::object reader, Index rows, Index columns, Index block_columns) {
+  return std::make_unique<SourceColumns>(std::make_shared<ColumnSource>(
+      std::make_unique<PythonReader>(std::move(reader), block_columns), rows, columns));
+}
+
+// Some rows of the columns of a source.
+ColumnsPointer source_rows(const Columns& columns, const Vector<Index>& rows) {
+  const auto* all = dynamic_cast<const SourceColumns*>(&columns);
+  require(all, "columns of a source");
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    require(rows(r) >= 0 && rows(r) < columns.rows(), "no such row");
+  }
+  return std::make_unique<SourceColumns>(
+      all->source(), std::vector<Index>(rows.data(), rows.data() + rows.size()));
+}
+
 // A matrix in memory as the V of a product.
 class MatrixOperand final : public Operand {
  public:
@@ -68,7 +138,7 @@ nb::object products(const Columns& columns, const Vector<double>& mean,
   require(mean.size() == p && inverse_scale.size() == p, "one mean and one scale per column");
   require(v.shape(0) == n && (!root_weight || root_weight->size() == n),
           "as many rows of v and root weights as of X");
-  require(static_cast<Index>(width) <= kBlockColumns, "too many columns for one pass");
+  require(static_cast<Index>(width) <= columns.pass_columns(), "too many columns for one pass");
   const Standardisation standardisation{mean.data(), inverse_scale.data(),
                                         root_weight ? root_weight->data() : nullptr};
   std::vector<double> all(width * p);
@@ -125,6 +195,9 @@ void bind_columns(nb::module_& m) {
       .def("read_rows", &read_rows, nb::arg("j"), nb::arg("which").noconvert())
       .def("products", &products, nb::arg("mean").noconvert(), nb::arg("inverse_scale").noconvert(),
            nb::arg("root_weight").noconvert().none(), nb::arg("v").noconvert(), nb::arg("threads"));
+  m.def("source_columns", &source_columns, nb::arg("reader"), nb::arg("rows"), nb::arg("columns"),
+        nb::arg("block_columns"));
+  m.def("source_rows", &source_rows, nb::arg("columns"), nb::arg("rows").noconvert());
   bind_dense<double>(m);
   bind_dense<float>(m);
   bind_sparse<double, std::int32_t>(m);

@@ -93,7 +93,8 @@ void start_at(PythonEngine& e, const Vector<Index>& target) {
 nb::object gram_columns(PythonEngine& e, const Vector<Index>& which) {
   const std::size_t p = e.quadratic_.columns(), count = which.size();
   e.require_columns(which);
-  require(static_cast<Index>(count) <= kBlockColumns, "too many columns for one pass");
+  require(static_cast<Index>(count) <= e.quadratic_.pass_columns(),
+          "too many columns for one pass");
   std::vector<Index> missing;
   for (std::size_t b = 0; b < count; ++b) {
     if (!e.cache_.has(which(b))) missing.push_back(which(b));
@@ -285,6 +286,23 @@ void bind_engine(nb::module_& m) {
              e.engine().insertion_gains(gains.data());
              return to_array(gains);
            })
+      .def(
+          "best_insertions",
+          [](PythonEngine& e, Index count) {
+            return e.released([&] { return e.engine().best_insertions(count); });
+          },
+          nb::arg("count"))
+      .def(
+          "nearly_dependent",
+          [](PythonEngine& e, double least) {
+            return e.released([&] {
+              const std::vector<double>& d = e.small_d();
+              return std::any_of(d.begin(), d.end(), [&](double d_i) {
+                return d_i > least && d_i <= LeastSquares::kSpan;
+              });
+            });
+          },
+          nb::arg("least"))
       .def("removal_costs",
            [](PythonEngine& e) {
              std::vector<double> costs(e.engine().size());
@@ -305,6 +323,23 @@ void bind_engine(nb::module_& m) {
       .def_prop_ro("log_determinant",
                    [](const LeastSquaresEngine& e) { return e.least_squares_.log_determinant(); })
       .def_prop_ro("c", [](const LeastSquaresEngine& e) { return to_array(e.least_squares_.c()); });
+  m.def(
+      "screening_pays",
+      [](Index rows, Index columns, Index entries) {
+        return ScreenedSquares::pays(rows, columns, static_cast<double>(entries));
+      },
+      nb::arg("rows"), nb::arg("columns"), nb::arg("entries"));
+  nb::class_<ScreenedEngine, PythonEngine>(m, "ScreenedSquares")
+      .def(nb::init<const Quadratic&, const Vector<double>&, int>(), nb::arg("design"),
+           nb::arg("ridge").noconvert(), nb::arg("threads"), nb::keep_alive<1, 2>())
+      .def_static(
+          "pays", [](const Quadratic& design) { return ScreenedSquares::pays(design); },
+          nb::arg("design"))
+      .def_prop_ro("beta", [](const ScreenedEngine& e) { return to_array(e.screened_->beta()); })
+      .def_prop_ro("log_determinant",
+                   [](const ScreenedEngine& e) { return e.screened_->log_determinant(); })
+      .def_prop_ro("c", [](const ScreenedEngine& e) { return to_array(e.screened_->on_all().c()); })
+      .def_prop_ro("active", [](const ScreenedEngine& e) { return e.screened_->active(); });
 
   nb::class_<EngineFrontier>(m, "Frontier")
       .def(nb::init<PythonEngine&, const std::optional<Vector<bool>>&, bool>(), nb::arg("engine"),

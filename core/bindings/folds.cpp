@@ -2,6 +2,7 @@
 #include "search/folds.hpp"
 #include "bindings/fold_models.hpp"
 #include "engine/least_squares.hpp"
+#include "engine/screened_squares.hpp"
 #include "search/held_out_statistics.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -62,6 +63,16 @@ auto residuals_of(const HeldOut& held_out, const Quadratic& design, const Vector
   return to_array(held_out.residuals(design, to_model(design, support, beta)));
 }
 
+// The engine that searches a design quickest.
+std::unique_ptr<Engine> search_engine(const Quadratic& quadratic, const Context& context,
+                                      double ridge) {
+  if (ScreenedSquares::pays(quadratic)) {
+    return std::make_unique<ScreenedSquares>(quadratic, context, std::vector<double>{ridge});
+  }
+  return std::make_unique<LeastSquares>(quadratic, GramUser(quadratic.cache(), context),
+                                        std::vector<double>{ridge});
+}
+
 class PythonFolds {
  public:
   PythonFolds(const nb::list& designs, const nb::list& held_out, Parts* parts, bool sbr,
@@ -74,10 +85,8 @@ class PythonFolds {
     std::vector<Fold> folds;
     for (std::size_t f = 0; f < nb::len(designs); ++f) {
       const Quadratic* quadratic = nb::cast<const Quadratic*>(designs[f]);
-      folds.push_back(
-          {std::make_unique<LeastSquares>(*quadratic, GramUser(quadratic->cache(), making),
-                                          std::vector<double>{ridge}),
-           quadratic, nb::cast<const HeldOut*>(held_out[f])});
+      folds.push_back({search_engine(*quadratic, making, ridge), quadratic,
+                       nb::cast<const HeldOut*>(held_out[f])});
     }
     for (std::size_t i = 0; i < forced.size(); ++i) {
       require(forced(i) >= 0 && forced(i) < folds[0].quadratic->columns(), "no such column");

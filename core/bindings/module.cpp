@@ -5,6 +5,7 @@ NB_MODULE(_core, m) {
       "The compiled core of ellzero: columns and their quadratics, the engine that flips columns, "
       "segmentation, rules of shrinkage.";
   ellzero::bind_columns(m);
+  ellzero::bind_genotypes(m);
   ellzero::bind_quadratic(m);
   ellzero::bind_block_products(m);
   ellzero::bind_engine(m);

@@ -27,10 +27,13 @@ void require_columns(const Quadratic& design, const Supports& supports) {
 
 nb::list sample(const Quadratic& design, const SpikeSlabPrior& prior, const Supports& starts,
                 const std::vector<double>& reference, std::uint64_t seed, const Schedule& schedule,
-                int threads, const nb::object& progress, const Supports& modes) {
+                int threads, const nb::object& progress, const Supports& modes,
+                const std::vector<Index>& active) {
   require_sound(design, prior);
   require_columns(design, starts);
   require_columns(design, modes);
+  require_columns(design, {active});
+  require(std::is_sorted(active.begin(), active.end()), "active columns in order");
   require_one_per_column(design, reference);
   PythonInterrupt interrupt;
   const Context context{threads, &interrupt};
@@ -43,7 +46,7 @@ nb::list sample(const Quadratic& design, const SpikeSlabPrior& prior, const Supp
       progress(done);
     };
     return run_chains(design, cache, prior, starts, modes, reference, seed, schedule, context,
-                      progress.is_none() ? DrawProgress() : DrawProgress(report));
+                      progress.is_none() ? DrawProgress() : DrawProgress(report), active);
   });
   nb::list out;
   for (Draws& chain : chains) out.append(to_dict(chain, design.columns()));
@@ -152,6 +155,8 @@ void bind_posterior(nb::module_& m) {
       .def_rw("draws", &Schedule::draws)
       .def_rw("thin", &Schedule::thin)
       .def_rw("tempered", &Schedule::tempered)
+      .def_rw("batch", &Schedule::batch)
+      .def_rw("within", &Schedule::within)
       .def_rw("stop", &Schedule::stop)
       .def_prop_ro("stretch", &Schedule::stretch)
       .def_prop_rw(
@@ -171,7 +176,8 @@ void bind_posterior(nb::module_& m) {
       .def_ro("log_posterior", &ModeFound::log_posterior);
   m.def("sample_spike_slab", &sample, nb::arg("design"), nb::arg("prior"), nb::arg("starts"),
         nb::arg("reference"), nb::arg("seed"), nb::arg("schedule"), nb::arg("threads"),
-        nb::arg("progress").none(), nb::arg("modes") = Supports());
+        nb::arg("progress").none(), nb::arg("modes") = Supports(),
+        nb::arg("active") = std::vector<Index>());
   m.def("enumerate_spike_slab", &enumerate_all, nb::arg("design"), nb::arg("prior"),
         nb::arg("reference"), nb::arg("draws"), nb::arg("seed"), nb::arg("threads"));
   m.def("climb_spike_slab", &climb, nb::arg("design"), nb::arg("prior"), nb::arg("starts"),

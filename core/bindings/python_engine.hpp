@@ -3,6 +3,7 @@
 
 #include "bindings/bindings.hpp"
 #include "engine/least_squares.hpp"
+#include "engine/screened_squares.hpp"
 #include "likelihood/likelihood.hpp"
 
 namespace ellzero {
@@ -23,6 +24,8 @@ class PythonEngine {
   virtual void swap_gains(Index position, double* gain) const = 0;
   // d_i of every column.
   virtual const std::vector<double>& d() const = 0;
+  // The same, less those of columns that are far from depending on the members.
+  virtual const std::vector<double>& small_d() const { return d(); }
 
   template <class Work>
   auto released(Work&& work) {
@@ -60,6 +63,31 @@ class LeastSquaresEngine final : public PythonEngine {
   const std::vector<double>& d() const override { return least_squares_.d(); }
 
   LeastSquares least_squares_;
+};
+
+class ScreenedEngine final : public PythonEngine {
+ public:
+  ScreenedEngine(const Quadratic& quadratic, const Vector<double>& ridge, int threads)
+      : PythonEngine(quadratic, threads) {
+    require(ridge.size() == 1 || static_cast<Index>(ridge.size()) == quadratic.columns(),
+            "ridge: one number, or one per column");
+    require(ScreenedSquares::possible(quadratic), "sparse columns");
+    std::vector<double> copy(ridge.data(), ridge.data() + ridge.size());
+    released([&] {
+      screened_ = std::make_unique<ScreenedSquares>(quadratic, context_, std::move(copy));
+      return 0;
+    });
+  }
+
+  Engine& engine() override { return *screened_; }
+  double intercept_of(const Solution&) const override { return quadratic_.mean_y; }
+  void swap_gains(Index position, double* gain) const override {
+    screened_->on_all().swap_gains(position, gain);
+  }
+  const std::vector<double>& d() const override { return screened_->on_all().d(); }
+  const std::vector<double>& small_d() const override { return screened_->d_of_active(); }
+
+  std::unique_ptr<ScreenedSquares> screened_;
 };
 
 class LikelihoodEngine final : public PythonEngine {

@@ -3,9 +3,11 @@
 #include "data/pooled_quadratic.hpp"
 #include "data/projected_quadratic.hpp"
 #include "data/row_quadratic.hpp"
+#include "data/source_columns.hpp"
 #include "data/statistics_quadratic.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
 #include <optional>
@@ -17,6 +19,14 @@ namespace {
 using QuadraticPointer = std::unique_ptr<Quadratic>;
 using Weights = std::optional<Vector<double>>;
 using Products = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+const char* range_sentence(const ResponseOutOfRange& error) {
+  return error.too_large
+             ? "y: its values, or their weights, are too large to be squared and summed; rescale "
+               "them."
+             : "y: its values, or their weights, are too small to be squared and summed; rescale "
+               "them.";
+}
 
 // What is out of range is told in the user's words.
 template <class Make>
@@ -30,10 +40,7 @@ QuadraticPointer make_quadratic(int threads, Make&& make) {
                            " are too large to be squared and summed; rescale it.")
                               .c_str());
   } catch (const ResponseOutOfRange& error) {
-    throw nb::value_error(error.too_large ? "y: its values, or their weights, are too large to be "
-                                            "squared and summed; rescale them."
-                                          : "y: its values, or their weights, are too small to be "
-                                            "squared and summed; rescale them.");
+    throw nb::value_error(range_sentence(error));
   }
 }
 
@@ -53,6 +60,65 @@ QuadraticPointer row_quadratic(const Columns& columns, const Vector<double>& y,
   });
 }
 
+// The quadratics of several columns of one source, each with its own rows, in one pass. All that
+// they are made of is kept by the caller for as long as they live.
+nb::list source_quadratics(const nb::list& columns, const nb::list& y, const nb::list& weights,
+                           bool centred, double cache_bytes, int threads) {
+  std::vector<const SourceColumns*> those;
+  std::vector<Response> responses;
+  std::vector<std::unique_ptr<RowQuadratic>> made;
+  const std::size_t count = nb::len(columns);
+  require(count > 0 && nb::len(y) == count && nb::len(weights) == count, "as many of each");
+  try {
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto* own = dynamic_cast<const SourceColumns*>(nb::cast<const Columns*>(columns[i]));
+      require(own && (i == 0 || own->source() == those[0]->source()), "columns of one source");
+      those.push_back(own);
+      const auto values = nb::cast<Vector<double>>(y[i], false);
+      const bool weighted = !weights[i].is_none();
+      const auto weight = weighted ? nb::cast<Vector<double>>(weights[i], false) : values;
+      require(static_cast<Index>(values.size()) == own->rows() && weight.size() == values.size(),
+              "as many rows of X as of y and of weights");
+      responses.emplace_back(values.data(), weighted ? weight.data() : nullptr, own->rows(),
+                             centred);
+    }
+  } catch (const ResponseOutOfRange& error) {
+    throw nb::value_error(range_sentence(error));
+  }
+  make_quadratic(threads, [&](const Context& context) -> QuadraticPointer {
+    std::vector<Preparation> prepared;
+    std::vector<const Response*> pointers;
+    for (std::size_t i = 0; i < count; ++i) {
+      prepared.push_back(unprepared(*those[i], responses[i]));
+      pointers.push_back(&responses[i]);
+    }
+    const auto set = [&](Index i, Index j, const ScaledMoments& scaled) {
+      set_column_if_safe(prepared[i], j, scaled);
+    };
+    SourceColumns::take_moments_together(those, pointers, set, context);
+    for (std::size_t i = 0; i < count; ++i) {
+      made.push_back(std::make_unique<RowQuadratic>(*those[i], std::move(responses[i]),
+                                                    std::move(prepared[i]), nullptr, cache_bytes));
+    }
+    return nullptr;
+  });
+  nb::list out;
+  for (auto& quadratic : made) {
+    out.append(nb::cast(QuadraticPointer(std::move(quadratic))));
+  }
+  return out;
+}
+
+// Columns of products are kept in a file of these data too.
+template <class Keeper>
+void keep_in(Keeper& keeper, const std::string& path, Index length, std::uint64_t mark) {
+  try {
+    keeper.keep_in(std::make_shared<ColumnFile>(path, length, mark));
+  } catch (const ColumnFileError& error) {
+    throw nb::value_error(("checkpoint: " + path + " " + error.what() + ".").c_str());
+  }
+}
+
 QuadraticPointer statistics_quadratic(const Matrix<double>& xx, const Vector<double>& xy, double yy,
                                       const Vector<double>& mean_x, double mean_y, double weight,
                                       double cache_bytes) {
@@ -66,7 +132,9 @@ QuadraticPointer statistics_quadratic(const Matrix<double>& xx, const Vector<dou
   });
 }
 
-std::unique_ptr<Parts> make_parts(const nb::list& quadratics, double memory_bound) {
+// What else the quadratics need is kept alive: `owner`.
+std::unique_ptr<Parts> make_parts(const nb::list& quadratics, double memory_bound,
+                                  const nb::object& /*owner*/) {
   require(nb::len(quadratics) > 0, "at least one part");
   std::vector<const Quadratic*> parts;
   for (nb::handle part : quadratics) {
@@ -130,7 +198,14 @@ void bind_quadratic(nb::module_& m) {
       .def("cross_products", &cross_products, nb::arg("which").noconvert())
       .def_prop_ro("columns_made", [](const Quadratic& q) { return q.cache().columns_made(); })
       .def_prop_ro("columns_held", [](const Quadratic& q) { return q.cache().columns_held(); })
-      .def_prop_ro("passes", [](const Quadratic& q) { return q.cache().passes(); });
+      .def_prop_ro("passes", [](const Quadratic& q) { return q.cache().passes(); })
+      .def("drop_columns", [](const Quadratic& q) { q.cache().clear(); })
+      .def(
+          "keep_in",
+          [](Quadratic& q, const std::string& path) { keep_in(q, path, q.columns(), q.mark()); },
+          nb::arg("path"));
+  m.def("source_quadratics", &source_quadratics, nb::arg("columns"), nb::arg("y"),
+        nb::arg("weights"), nb::arg("centred"), nb::arg("cache_bytes"), nb::arg("threads"));
   m.def("row_quadratic", &row_quadratic, nb::arg("columns"), nb::arg("y").noconvert(),
         nb::arg("weights").noconvert().none(), nb::arg("centred"), nb::arg("cache_bytes"),
         nb::arg("threads"), nb::arg("products").noconvert().none() = nb::none(),
@@ -152,9 +227,18 @@ void bind_quadratic(nb::module_& m) {
       });
   m.def("project", &project, nb::arg("base"), nb::arg("columns").noconvert(),
         nb::arg("cache_bytes"), nb::arg("threads"), nb::keep_alive<0, 1>());
-  nb::class_<Parts>(m, "Parts").def_prop_ro("passes", &Parts::passes);
+  nb::class_<Parts>(m, "Parts")
+      .def_prop_ro("passes", &Parts::passes)
+      .def(
+          "keep_in",
+          [](Parts& parts, const std::string& path) {
+            DataMark mark;
+            for (const Quadratic* part : parts.all()) mark.add(part->mark());
+            keep_in(parts, path, parts.count() * parts.columns(), mark.value());
+          },
+          nb::arg("path"));
   m.def("make_parts", &make_parts, nb::arg("quadratics"), nb::arg("memory_bound"),
-        nb::keep_alive<0, 1>());
+        nb::arg("owner").none() = nb::none(), nb::keep_alive<0, 1>(), nb::keep_alive<0, 3>());
   m.def("pooled_quadratic", &pooled_quadratic, nb::arg("parts"), nb::arg("which").noconvert(),
         nb::arg("cache_bytes"), nb::keep_alive<0, 1>());
 }

@@ -29,8 +29,8 @@ struct Standardisation {
   }
 };
 
-// The V of a product: a few vectors, at most kBlockColumns, of one entry per row of X. They need
-// not be in memory; several threads read them at once.
+// The V of a product: a few vectors, at most pass_columns() of the X they are multiplied with, of
+// one entry per row. They need not be in memory; several threads read them at once.
 class Operand {
  public:
   virtual ~Operand() = default;
@@ -45,6 +45,8 @@ class Operand {
   Index width_;
 };
 
+class SparseEntries;
+
 class Columns {
  public:
   virtual ~Columns() = default;
@@ -57,6 +59,12 @@ class Columns {
   // Numbers that a pass over X reads.
   virtual double entries() const = 0;
 
+  // How many vectors a pass takes at most: few where X is in memory, many where passes are dear.
+  virtual Index pass_columns() const { return kBlockColumns; }
+
+  // These columns are about to be read: where they are far away, they come all at once.
+  virtual void bring(const Index* /*which*/, Index /*count*/) const {}
+
   // out[r] = X(row + r, j)
   virtual void read(Index j, Index row, Index rows, double* out) const = 0;
   // out[r] = X(which[r], j)
@@ -66,11 +74,27 @@ class Columns {
   virtual void products(const Standardisation& standardisation, const Operand& v,
                         double* const* out, const Context& context) const = 0;
 
+  // One of several products that one pass may make.
+  struct Job {
+    const Columns* columns;
+    Standardisation standardisation;
+    const Operand* v;
+    double* const* out;
+  };
+  // The products of all jobs in one pass, if theirs are all columns of one X that lies elsewhere;
+  // else false, and nothing is done.
+  virtual bool products_together(const std::vector<Job>& /*jobs*/, const Context&) const {
+    return false;
+  }
+
   // Hands the moments of every column, against the response and with its weights, to take(j,
   // moments), from several threads.
   using TakeMoments = std::function<void(Index, const ScaledMoments&)>;
   virtual void take_moments(const Response& response, const TakeMoments& take,
                             const Context& context) const = 0;
+
+  // What is not zero, where that is little; else null.
+  virtual const SparseEntries* sparse_entries() const { return nullptr; }
 
  protected:
   Columns(Index rows, Index columns) : rows_(rows), columns_(columns) {}

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "data/columns.hpp"
+#include "data/tiled_products.hpp"
 
 namespace ellzero {
 
@@ -59,7 +59,7 @@ class DenseColumns final : public Columns {
   }
 
  private:
-  Index tiles() const { return (columns_ + kTileColumns - 1) / kTileColumns; }
+  Index tiles() const { return tile_count(columns_); }
   Index tile_width(Index tile_index) const {
     return std::min(kTileColumns, columns_ - tile_index * kTileColumns);
   }
@@ -67,52 +67,19 @@ class DenseColumns final : public Columns {
     return {x_.at(row, column), x_.row_stride, x_.column_stride};
   }
 
-  // The v of kernels.hpp: a stretch of rows of every column of V, and zeros up to the next multiple
-  // of four columns and of kLanes rows.
-  void pack_operand(const Operand& v, Index row, double* out) const {
-    const Index rows = std::min(kTileRows, rows_ - row), padded = round_up(rows, kLanes);
-    for (Index b = 0; b < round_up(v.width(), 4); ++b) {
-      double* target = out + b * kTileStride;
-      const Index filled = b < v.width() ? rows : 0;
-      if (filled > 0) v.read(b, row, rows, target);
-      std::fill(target + filled, target + padded, 0.0);
-    }
-  }
-
   // out[b](i) += x_i'v_b with x_i centred and weighted, not scaled.
   void add_products(const Standardisation& standardisation, const Operand& operand,
                     double* const* out, const Context& context) const {
-    const Index width = round_up(operand.width(), 4);
-    const auto work = [&](Index begin, Index end, auto poll) {
-      const auto tile = std::make_unique<Tile>();
-      // Whoever reads X along its columns does well to stay in the columns of a tile for many rows;
-      // whoever reads it along its rows, to go through all columns first.
-      const Index stretches = x_.row_stride == 1 ? 8 : 1;
-      const Index v_size = width * kTileStride;
-      std::vector<double> v(std::min(stretches * kTileRows, round_up(rows_, kTileRows)) /
-                            kTileRows * v_size);
-      std::vector<double*> target(width, nullptr);
-      for (Index top = 0; top < rows_; top += stretches * kTileRows) {
-        const Index bottom = std::min(rows_, top + stretches * kTileRows);
-        const auto v_at = [&](Index row) { return v.data() + (row - top) / kTileRows * v_size; };
-        for (Index row = top; row < bottom; row += kTileRows) pack_operand(operand, row, v_at(row));
-        for (Index tile_index = begin; tile_index < end; ++tile_index) {
-          if (poll()) return;
-          const Index first = tile_index * kTileColumns, columns = tile_width(tile_index);
-          for (Index b = 0; b < operand.width(); ++b) target[b] = out[b] + first;
-          for (Index row = top; row < bottom; row += kTileRows) {
-            const Index rows = std::min(kTileRows, rows_ - row);
-            pack(x_at(row, first), rows, columns, standardisation.mean + first,
-                 standardisation.root_weight_at(row), *tile);
-            const bool stay = row + kTileRows < bottom;
-            multiply(*tile, columns, v_at(row), width, round_up(rows, kLanes),
-                     stay ? upcoming(row + kTileRows, first) : upcoming(top, first + columns),
-                     target.data());
-          }
-        }
-      }
+    // Whoever reads X along its columns does well to stay in the columns of a tile for many rows;
+    // whoever reads it along its rows, to go through all columns first.
+    const Index stretches = x_.row_stride == 1 ? 8 : 1;
+    const auto fill = [&](Index row, Index rows, Index first, Index columns, Tile& tile) {
+      pack(x_at(row, first), rows, columns, standardisation.mean + first,
+           standardisation.root_weight_at(row), tile);
     };
-    parallel_ranges(tiles(), worth_sharing(operand.width(), context), work);
+    const auto coming = [&](Index row, Index first) { return upcoming(row, first); };
+    add_tiled_products(rows_, columns_, stretches, operand, fill, coming, out,
+                       worth_sharing(operand.width(), context));
   }
 
   // The same for at most kUnpackedColumns columns of V.

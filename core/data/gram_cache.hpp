@@ -28,17 +28,20 @@ namespace ellzero {
 
 class GramCache {
  public:
-  // out[b] = G(:, which[b]) for `count` columns, at most kBlockColumns.
+  // out[b] = G(:, which[b]) for `count` columns, at most as many as a pass makes.
   using Make = std::function<void(const Index* which, Index count, double* const* out,
                                   const Context& context)>;
 
-  // For columns of that many entries.
-  GramCache(Index length, double memory_bound_bytes, Make make_columns)
+  // For columns of that many entries, so many of which are made in a pass at most.
+  GramCache(Index length, Index pass_columns, double memory_bound_bytes, Make make_columns)
       : length_(length), make_columns_(std::move(make_columns)) {
     const double column_bytes = 8.0 * static_cast<double>(std::max<Index>(length, 1));
     bound_ = static_cast<Index>(std::min(memory_bound_bytes / column_bytes, 1e15));
     // Of a small matrix whatever was made is kept: half a megabyte is nothing.
     spare_bound_ = std::max<Index>(kBlockColumns - 1, static_cast<Index>(524288 / column_bytes));
+    pass_columns_ = std::max(kBlockColumns, std::min(pass_columns, bound_ / kPassShare));
+    // Where passes are dear, so is what they made.
+    if (pass_columns_ > kBlockColumns) spare_bound_ = std::max(spare_bound_, bound_ / 2);
   }
   GramCache(const GramCache&) = delete;
   GramCache& operator=(const GramCache&) = delete;
@@ -49,8 +52,11 @@ class GramCache {
     return entries_.count(j) > 0;
   }
 
+  // How many columns a pass had better make.
+  Index pass_columns() const { return pass_columns_; }
+
   // Column j, in use until release(j). If it has to be made, `companions` are made with it: columns
-  // that are not here yet, at most kBlockColumns - 1, the likeliest first.
+  // that are not here yet, at most pass_columns() - 1, the likeliest first.
   const double* acquire(Index j, const std::vector<Index>& companions, const Context& context) {
     std::unique_lock<std::mutex> guard(lock_);
     auto found = entries_.find(j);
@@ -81,6 +87,7 @@ class GramCache {
 
   // Makes those of the columns that are not here, several in a pass: they will be needed.
   void prepare(const std::vector<Index>& columns, const Context& context) {
+    const std::size_t width = pass_columns();
     std::unique_lock<std::mutex> guard(lock_);
     std::vector<Index> missing;
     for (const Index j : columns) {
@@ -89,8 +96,8 @@ class GramCache {
         missing.push_back(j);
       }
     }
-    for (std::size_t begin = 0; begin < missing.size(); begin += kBlockColumns) {
-      const std::size_t end = std::min(missing.size(), begin + kBlockColumns);
+    for (std::size_t begin = 0; begin < missing.size(); begin += width) {
+      const std::size_t end = std::min(missing.size(), begin + width);
       make({missing.begin() + begin, missing.begin() + end}, context, guard);
     }
   }
@@ -198,12 +205,15 @@ class GramCache {
     return true;
   }
 
+  static constexpr Index kPassShare = 4;  // no pass makes more than this share of all columns kept
+
   const Index length_;
   const Make make_columns_;
   mutable std::mutex lock_;
   std::condition_variable made_one_;
   Index bound_;
   Index spare_bound_;
+  Index pass_columns_;
   Index spare_ = 0;  // columns held that nobody has needed yet
   Index made_ = 0;
   Index passes_ = 0;

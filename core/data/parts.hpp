@@ -12,12 +12,14 @@
 
 #include "base/large_array.hpp"
 #include "data/pooled_moments.hpp"
+#include "data/prepared_columns.hpp"
 
 namespace ellzero {
 
-// A column that has not been made, where making it is put off until others want some too.
+// Columns that have not been made, where making them is put off until others want some too. The
+// first is needed to go on.
 struct ColumnMissing {
-  Index column;
+  std::vector<Index> columns;
 };
 
 // The parts, and the columns of their products as far as anybody wanted them. Several threads may
@@ -29,7 +31,9 @@ class Parts {
   Parts(std::vector<const Quadratic*> parts, double memory_bound_bytes) : parts_(std::move(parts)) {
     const Index p = columns();
     const double column_bytes = 8.0 * static_cast<double>(count() * std::max<Index>(p, 1));
-    bound_ = std::max<std::size_t>(kBlockColumns, std::min(memory_bound_bytes / column_bytes, 1e9));
+    // Whatever the bound, there is room for what one fold per part wants at once.
+    const Index least = std::max(kBlockColumns, count() + 4);
+    bound_ = std::max<std::size_t>(least, std::min(memory_bound_bytes / column_bytes, 1e9));
     slab_columns_ =
         std::clamp<Index>(static_cast<Index>(kSlabBytes / column_bytes), 1, std::max<Index>(p, 1));
     unit_.assign(p, 0);
@@ -55,6 +59,21 @@ class Parts {
   double unit(Index j) const { return unit_[j]; }
   const double* share(Index b) const { return share_.data() + b * columns(); }
 
+  // How many columns a pass had better make, and whether it is worth looking ahead for them.
+  Index pass_columns() const {
+    const Index room = static_cast<Index>(std::min<std::size_t>(bound_ / 2, 1 << 20));
+    return std::clamp(parts_[0]->pass_columns(), kBlockColumns, std::max(room, kBlockColumns));
+  }
+  bool passes_are_dear() const { return parts_[0]->pass_columns() > kBlockColumns; }
+
+  bool has(Index j) {
+    const std::lock_guard<std::mutex> guard(lock_);
+    return held_.count(j) > 0;
+  }
+
+  // Columns are kept in a file too, and read from there.
+  void keep_in(std::shared_ptr<ColumnFile> file) { file_ = std::move(file); }
+
   // For each of the columns wanted: C_b(:, j) of every part b, one after the other, in terms of
   // columns of unit norm over all parts.
   std::vector<Products> products(const Index* which, Index count, const Context& context) {
@@ -71,7 +90,7 @@ class Parts {
       }
     }
     if (missing.empty()) return out;
-    if (put_off_) throw ColumnMissing{missing[0]};
+    if (put_off_) throw ColumnMissing{missing};
     make(missing, context);
     for (Index i = 0; i < count; ++i) {
       if (!out[i]) out[i] = held_.at(which[i]);
@@ -92,9 +111,9 @@ class Parts {
     std::lock_guard<std::mutex> guard(lock_);
     const auto held = [&](Index j) { return held_.count(j) > 0; };
     which.erase(std::remove_if(which.begin(), which.end(), held), which.end());
-    constexpr std::size_t kWidth = kBlockColumns;
-    for (std::size_t begin = 0; begin < which.size(); begin += kWidth) {
-      const std::size_t end = std::min(which.size(), begin + kWidth);
+    const std::size_t width = pass_columns();
+    for (std::size_t begin = 0; begin < which.size(); begin += width) {
+      const std::size_t end = std::min(which.size(), begin + width);
       make({which.begin() + begin, which.begin() + end}, context);
     }
   }
@@ -137,7 +156,7 @@ class Parts {
   }
 
   void make(const std::vector<Index>& which, const Context& context) {
-    const Index p = columns(), wanted = static_cast<Index>(which.size());
+    const Index wanted = static_cast<Index>(which.size());
     while (!held_.empty() && held_.size() + which.size() > bound_) {
       held_.erase(order_.front());
       order_.pop_front();
@@ -145,19 +164,54 @@ class Parts {
     std::vector<std::shared_ptr<double>> made;
     for (Index i = 0; i < wanted; ++i) made.push_back(new_column());
     std::vector<double*> out(wanted);
-    for (Index b = 0; b < count(); ++b) {
-      for (Index i = 0; i < wanted; ++i) out[i] = made[i].get() + b * p;
-      parts_[b]->gram_columns(which.data(), wanted, out.data(), context);
-      for (Index i = 0; i < wanted; ++i) {
-        const double own = share(b)[which[i]];
-        for (Index k = 0; k < p; ++k) out[i][k] *= share(b)[k] * own;
-      }
-    }
+    for (Index i = 0; i < wanted; ++i) out[i] = made[i].get();
+    const auto multiply = [&](const std::vector<Index>& missing,
+                              const std::vector<double*>& places) {
+      multiply_all(missing, places, context);
+    };
+    passes_ += load_or_make(file_.get(), which.data(), wanted, out.data(), multiply);
     for (Index i = 0; i < wanted; ++i) {
       held_.emplace(which[i], made[i]);
       order_.push_back(which[i]);
     }
-    ++passes_;
+  }
+
+  // Fills the columns of all parts, one part after the other at each place.
+  void multiply_all(const std::vector<Index>& which, const std::vector<double*>& places,
+                    const Context& context) const {
+    const Index p = columns(), wanted = static_cast<Index>(which.size());
+    std::vector<std::vector<double*>> out(count());
+    for (Index b = 0; b < count(); ++b) {
+      for (double* place : places) out[b].push_back(place + b * p);
+    }
+    if (!multiply_together(which, out, context)) {
+      for (Index b = 0; b < count(); ++b) {
+        parts_[b]->gram_columns(which.data(), wanted, out[b].data(), context);
+      }
+    }
+    for (Index b = 0; b < count(); ++b) {
+      for (Index i = 0; i < wanted; ++i) {
+        const double own = share(b)[which[i]];
+        for (Index k = 0; k < p; ++k) out[b][i][k] *= share(b)[k] * own;
+      }
+    }
+  }
+
+  // The same in one pass, where the rows of all parts lie together elsewhere.
+  bool multiply_together(const std::vector<Index>& which,
+                         const std::vector<std::vector<double*>>& out,
+                         const Context& context) const {
+    const Index wanted = static_cast<Index>(which.size());
+    std::vector<std::unique_ptr<ChosenColumns>> operands;
+    std::vector<Columns::Job> jobs;
+    for (Index b = 0; b < count(); ++b) {
+      const PreparedColumns* z = parts_[b]->prepared_columns();
+      if (!z || !passes_are_dear()) return false;
+      z->bring(which.data(), wanted);
+      operands.push_back(std::make_unique<ChosenColumns>(*z, which.data(), wanted));
+      jobs.push_back({&z->columns(), z->standardisation(), operands.back().get(), out[b].data()});
+    }
+    return jobs[0].columns->products_together(jobs, context);
   }
 
   std::vector<const Quadratic*> parts_;
@@ -171,6 +225,7 @@ class Parts {
   std::shared_ptr<double[]> slab_;  // lives as long as a column in it
   Index slab_columns_ = 1, slab_used_ = 0;
   Index passes_ = 0;
+  std::shared_ptr<ColumnFile> file_;
 };
 
 }  // namespace ellzero

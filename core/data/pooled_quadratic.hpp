@@ -23,20 +23,15 @@ class PooledQuadratic final : public Quadratic {
  public:
   // The parts that `which` says; it says each at most once.
   PooledQuadratic(Parts& parts, std::vector<Index> which, double cache_bytes)
-      : Quadratic(prepare_pool(chosen(parts, which)), cache_bytes),
+      : Quadratic(prepare_pool(chosen(parts, which)), cache_bytes, parts.pass_columns()),
         parts_(parts),
         which_(std::move(which)),
         ratio_(columns(), 0.0),
-        deviation_(which_.size() * columns(), 0.0) {
-    const Index p = columns();
-    for (Index j = 0; j < p; ++j) {
-      if (inverse_scale[j] > 0 && parts_.unit(j) > 0) ratio_[j] = inverse_scale[j] / parts_.unit(j);
-    }
-    const std::vector<const Quadratic*> pool = chosen(parts_, which_);
-    for (std::size_t b = 0; b < pool.size(); ++b) {
-      for (Index j = 0; j < p; ++j) {
-        if (ratio_[j] > 0) deviation_[b * p + j] = (pool[b]->mean[j] - mean[j]) * parts_.unit(j);
-      }
+        unit_(columns(), 0.0) {
+    for (Index j = 0; j < columns(); ++j) {
+      if (!(inverse_scale[j] > 0 && parts_.unit(j) > 0)) continue;
+      unit_[j] = parts_.unit(j);
+      ratio_[j] = inverse_scale[j] / unit_[j];
     }
   }
 
@@ -46,31 +41,43 @@ class PooledQuadratic final : public Quadratic {
     const std::vector<Parts::Products> products = parts_.products(which, count, context);
     const Index parts = static_cast<Index>(which_.size());
     std::vector<const double*> inside(parts), between(parts);
-    std::vector<double> factor(parts);
-    for (Index i = 0; i < count; ++i) {
-      const Index j = which[i];
+    std::vector<double> factor(parts), deviations(parts * kStretch);
+    for (Index b = 0; b < parts; ++b) between[b] = deviations.data() + b * kStretch;
+    // Deviations are not kept: those of many columns take more room than anything else here.
+    for (Index begin = 0; begin < p; begin += kStretch) {
+      const Index length = std::min(kStretch, p - begin);
       for (Index b = 0; b < parts; ++b) {
-        inside[b] = products[i].get() + which_[b] * p;
-        between[b] = deviation_.data() + b * p;
-        factor[b] = parts_.all()[which_[b]]->weight * between[b][j];
+        double* own = deviations.data() + b * kStretch;
+        const double *m = part(b).mean.data() + begin, *all = mean.data() + begin,
+                     *unit = unit_.data() + begin;
+        for (Index k = 0; k < length; ++k) own[k] = (m[k] - all[k]) * unit[k];
       }
-      pool(inside.data(), between.data(), factor.data(), parts, ratio_.data(), ratio_[j], p,
-           out[i]);
+      for (Index i = 0; i < count; ++i) {
+        const Index j = which[i];
+        for (Index b = 0; b < parts; ++b) {
+          inside[b] = products[i].get() + which_[b] * p + begin;
+          factor[b] = part(b).weight * deviation(b, j);
+        }
+        pool(inside.data(), between.data(), factor.data(), parts, ratio_.data() + begin, ratio_[j],
+             length, out[i] + begin);
+      }
     }
   }
 
+  bool at_hand(Index j) const override { return parts_.has(j); }
+
   void cross_products(const Index* which, Index count, double* out) const override {
-    const Index p = columns();
     std::fill(out, out + count * count, 0.0);
-    std::vector<double> inside(count * count);
-    for (std::size_t part = 0; part < which_.size(); ++part) {
-      const Quadratic& quadratic = *parts_.all()[which_[part]];
-      const double *share = parts_.share(which_[part]), *between = deviation_.data() + part * p;
+    std::vector<double> inside(count * count), between(count);
+    for (Index b = 0; b < static_cast<Index>(which_.size()); ++b) {
+      const Quadratic& quadratic = part(b);
+      const double* share = parts_.share(which_[b]);
+      for (Index a = 0; a < count; ++a) between[a] = deviation(b, which[a]);
       quadratic.cross_products(which, count, inside.data());
       for (Index a = 0; a < count; ++a) {
-        for (Index b = 0; b < count; ++b) {
-          out[a * count + b] += inside[a * count + b] * share[which[a]] * share[which[b]] +
-                                quadratic.weight * between[which[a]] * between[which[b]];
+        for (Index c = 0; c < count; ++c) {
+          out[a * count + c] += inside[a * count + c] * share[which[a]] * share[which[c]] +
+                                quadratic.weight * between[a] * between[c];
         }
       }
     }
@@ -83,30 +90,37 @@ class PooledQuadratic final : public Quadratic {
 
   double residual_products(const std::vector<Index>& support, const double* beta, double* products,
                            const Context& context) const override {
-    const Index k = static_cast<Index>(support.size()), p = columns();
+    const Index k = static_cast<Index>(support.size());
     std::fill(products, products + k, 0.0);
-    std::vector<double> own(k), inside(k);
+    std::vector<double> own(k), inside(k), between(k);
     double rss = 0;
-    for (std::size_t part = 0; part < which_.size(); ++part) {
-      const Quadratic& quadratic = *parts_.all()[which_[part]];
-      const double *share = parts_.share(which_[part]), *between = deviation_.data() + part * p;
+    for (Index b = 0; b < static_cast<Index>(which_.size()); ++b) {
+      const Quadratic& quadratic = part(b);
+      const double* share = parts_.share(which_[b]);
+      for (Index s = 0; s < k; ++s) between[s] = deviation(b, support[s]);
       double shift = quadratic.mean_y - mean_y;
       for (Index s = 0; s < k; ++s) {
         const double of_unit = beta[s] * ratio_[support[s]];
         own[s] = of_unit * share[support[s]];
-        shift -= of_unit * between[support[s]];
+        shift -= of_unit * between[s];
       }
       rss += quadratic.residual_products(support, own.data(), inside.data(), context) +
              quadratic.weight * shift * shift;
       for (Index s = 0; s < k; ++s) {
-        products[s] += ratio_[support[s]] * (inside[s] * share[support[s]] +
-                                             quadratic.weight * shift * between[support[s]]);
+        products[s] += ratio_[support[s]] *
+                       (inside[s] * share[support[s]] + quadratic.weight * shift * between[s]);
       }
     }
     return rss;
   }
 
  private:
+  static constexpr Index kStretch = 2048;
+
+  const Quadratic& part(Index b) const { return *parts_.all()[which_[b]]; }
+  // m_b - M of column j, in norms over all parts
+  double deviation(Index b, Index j) const { return (part(b).mean[j] - mean[j]) * unit_[j]; }
+
   static std::vector<const Quadratic*> chosen(const Parts& parts, const std::vector<Index>& which) {
     std::vector<const Quadratic*> out;
     for (const Index b : which) out.push_back(parts.all()[b]);
@@ -135,8 +149,8 @@ class PooledQuadratic final : public Quadratic {
 
   Parts& parts_;
   const std::vector<Index> which_;
-  std::vector<double> ratio_;      // the norm over all parts over that of this pool
-  std::vector<double> deviation_;  // by part and column: m_b - M, in norms over all parts
+  std::vector<double> ratio_;  // the norm over all parts over that of this pool; 0 if dead here
+  std::vector<double> unit_;   // one over the norm over all parts; 0 if dead here
 };
 
 }  // namespace ellzero

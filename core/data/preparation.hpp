@@ -57,16 +57,25 @@ struct Preparation {
   double weight;  // n, or the sum of the weights
 };
 
+// Of columns that are all dead yet, against a response.
+inline Preparation unprepared(const Columns& columns, const Response& response) {
+  return {columns.columns(), response.weight(), response.mean(), response.squares()};
+}
+
+inline void set_column_if_safe(Preparation& out, Index j, const ScaledMoments& scaled) {
+  if (exponent_is_safe(scaled.exponent)) {
+    out.set_column(j, scaled);
+  } else if (scaled.exponent > 0) {
+    throw ColumnOverflow(j);
+  }  // else too small for its inverse to be a number: dead
+}
+
 // Of all columns against a response, in one pass over X.
 inline Preparation prepare(const Columns& columns, const Response& response,
                            const Context& context) {
-  Preparation out(columns.columns(), response.weight(), response.mean(), response.squares());
+  Preparation out = unprepared(columns, response);
   const auto set = [&](Index j, const ScaledMoments& scaled) {
-    if (exponent_is_safe(scaled.exponent)) {
-      out.set_column(j, scaled);
-    } else if (scaled.exponent > 0) {
-      throw ColumnOverflow(j);
-    }  // else too small for its inverse to be a number: dead
+    set_column_if_safe(out, j, scaled);
   };
   columns.take_moments(response, set, context);
   return out;

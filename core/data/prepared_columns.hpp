@@ -13,7 +13,12 @@ class PreparedColumns {
       : columns_(columns), standardisation_(standardisation), response_(response) {}
 
   Index rows() const { return columns_.rows(); }
+  const Columns& columns() const { return columns_; }
+  const Standardisation& standardisation() const { return standardisation_; }
   const double* response() const { return response_; }
+
+  // These columns are about to be read.
+  void bring(const Index* which, Index count) const { columns_.bring(which, count); }
 
   // out[r] = Z(row + r, j)
   void read(Index j, Index row, Index rows, double* out) const {

@@ -8,9 +8,12 @@
 // A dead column has G_jj = 0 and b_j = 0; so has every column if y is constant, with y'y = 0.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
+#include "data/column_file.hpp"
 #include "data/gram_cache.hpp"
 #include "data/preparation.hpp"
 
@@ -26,13 +29,32 @@ class Quadratic {
 
   Index columns() const { return static_cast<Index>(inverse_scale.size()); }
 
-  // out[b] = G(:, which[b]), for at most kBlockColumns columns. The bits of a column depend on
+  // out[b] = G(:, which[b]), for at most pass_columns() columns. The bits of a column depend on
   // nothing but the quadratic.
   virtual void gram_columns(const Index* which, Index count, double* const* out,
                             const Context& context) const = 0;
 
   // out[a * count + b] = G(which[a], which[b]), for a few columns.
   virtual void cross_products(const Index* which, Index count, double* out) const = 0;
+
+  // Whether column j of G needs no pass, though it is not in the cache.
+  virtual bool at_hand(Index /*j*/) const { return false; }
+
+  // Columns are kept in a file too, and read from there; false if this quadratic has no use for it.
+  virtual bool keep_in(std::shared_ptr<ColumnFile> /*file*/) { return false; }
+  // What tells these data from others.
+  std::uint64_t mark() const {
+    DataMark mark;
+    for (const auto* values : {&mean, &inverse_scale, &zy}) {
+      mark.add(values->data(), values->size());
+    }
+    const double numbers[] = {yy, mean_y, weight};
+    mark.add(numbers, 3);
+    return mark.value();
+  }
+
+  // How many are worth making at once.
+  Index pass_columns() const { return cache_.pass_columns(); }
 
   // Numbers that are read to make Gram columns.
   virtual double entries() const = 0;
@@ -57,14 +79,14 @@ class Quadratic {
 
  protected:
   // `cache_bytes` is what Gram columns may take; those in use are kept even beyond it.
-  Quadratic(Preparation prepared, double cache_bytes)
+  Quadratic(Preparation prepared, double cache_bytes, Index pass_columns = kBlockColumns)
       : mean(std::move(prepared.mean)),
         inverse_scale(std::move(prepared.inverse_scale)),
         zy(std::move(prepared.zy)),
         yy(prepared.yy),
         mean_y(prepared.mean_y),
         weight(prepared.weight),
-        cache_(columns(), cache_bytes,
+        cache_(columns(), pass_columns, cache_bytes,
                [this](const Index* which, Index count, double* const* out, const Context& context) {
                  gram_columns(which, count, out, context);
                }) {}

@@ -23,7 +23,13 @@ class RowQuadratic final : public Quadratic {
 
   RowQuadratic(const Columns& columns, Response response, const double* products,
                double cache_bytes, const Context& context)
-      : Quadratic(prepare(columns, response, context), cache_bytes),
+      : RowQuadratic(columns, response, prepare(columns, response, context), products,
+                     cache_bytes) {}
+
+  // The same where preparation is done.
+  RowQuadratic(const Columns& columns, Response response, Preparation prepared,
+               const double* products, double cache_bytes)
+      : Quadratic(std::move(prepared), cache_bytes, columns.pass_columns()),
         products_(products),
         response_(std::move(response)),
         z_(columns, {mean.data(), inverse_scale.data(), response_.root_weights()},
@@ -38,7 +44,12 @@ class RowQuadratic final : public Quadratic {
       }
       return;
     }
-    z_.products(ChosenColumns(z_, which, count), out, context);
+    const auto make = [&](const std::vector<Index>& missing, const std::vector<double*>& places) {
+      const Index wanted = static_cast<Index>(missing.size());
+      z_.bring(missing.data(), wanted);
+      z_.products(ChosenColumns(z_, missing.data(), wanted), places.data(), context);
+    };
+    load_or_make(file_.get(), which, count, out, make);
   }
 
   void cross_products(const Index* which, Index count, double* out) const override {
@@ -48,6 +59,7 @@ class RowQuadratic final : public Quadratic {
       }
       return;
     }
+    z_.bring(which, count);
     std::vector<double> columns(count * kTileRows);
     std::fill(out, out + count * count, 0.0);
     for (Index row = 0; row < z_.rows(); row += kTileRows) {
@@ -71,6 +83,7 @@ class RowQuadratic final : public Quadratic {
                            const Context& context) const override {
     const Index k = static_cast<Index>(support.size());
     const Index stride = std::min(kTileRows, z_.rows());
+    z_.bring(support.data(), k);
     std::vector<double> columns(k * stride), residual(stride);
     std::fill(products, products + k, 0.0);
     double rss = 0;
@@ -93,12 +106,18 @@ class RowQuadratic final : public Quadratic {
 
   const PreparedColumns* prepared_columns() const override { return &z_; }
 
+  bool keep_in(std::shared_ptr<ColumnFile> file) override {
+    file_ = std::move(file);
+    return true;
+  }
+
  private:
   double ready(Index i, Index j) const {
     return products_[j * columns() + i] * inverse_scale[i] * inverse_scale[j];
   }
 
   const double* const products_;
+  std::shared_ptr<ColumnFile> file_;
   const Response response_;
   const PreparedColumns z_;
 };

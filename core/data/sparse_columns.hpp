@@ -4,14 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <mutex>
 #include <vector>
 
-#include "data/columns.hpp"
+#include "data/sparse_entries.hpp"
 
 namespace ellzero {
 
 template <class T, class I>
-class SparseColumns final : public Columns {
+class SparseColumns final : public Columns, public SparseEntries {
  public:
   SparseColumns(const T* values, const I* row_of, const I* begins, Index rows, Index columns)
       : Columns(rows, columns), values_(values), row_of_(row_of), begins_(begins) {}
@@ -78,6 +80,63 @@ class SparseColumns final : public Columns {
       }
     };
     parallel_ranges(columns_, worth_sharing(count, context), work);
+  }
+
+  const SparseEntries* sparse_entries() const override { return this; }
+
+  Index count(Index j) const override { return begins_[j + 1] - begins_[j]; }
+
+  void read_column(Index j, std::vector<Place>& out) const override {
+    out.clear();
+    for (Index e = begins_[j]; e < begins_[j + 1]; ++e) {
+      out.push_back({static_cast<double>(values_[e]), row_of_[e]});
+    }
+  }
+
+  void add_column(Index j, double factor, double* out) const override {
+    for (Index e = begins_[j]; e < begins_[j + 1]; ++e) {
+      out[row_of_[e]] += factor * static_cast<double>(values_[e]);
+    }
+  }
+
+  double column_sum(Index j, const double* v) const override {
+    double total = 0;
+    for (Index e = begins_[j]; e < begins_[j + 1]; ++e) {
+      total += static_cast<double>(values_[e]) * v[row_of_[e]];
+    }
+    return total;
+  }
+
+  void column_sums(const double* v, Sign sign, double* out, const Context& context) const override {
+    const auto sum = [&](auto value) {
+      parallel_ranges(columns_, worth_sharing(1, context), [&](Index begin, Index end, auto poll) {
+        for (Index j = begin; j < end; ++j) {
+          if (j % 4096 == 0 && poll()) return;
+          double total = 0;
+          for (Index e = begins_[j]; e < begins_[j + 1]; ++e) total += value(e) * v[row_of_[e]];
+          out[j] = total;
+        }
+      });
+    };
+    if (sign == Sign::kept) {
+      sum([&](Index e) { return static_cast<double>(values_[e]); });
+    } else {
+      sum([&](Index e) { return std::fabs(static_cast<double>(values_[e])); });
+    }
+  }
+
+  Index frequent() const override {
+    constexpr Index kFewest = 256, kShare = 64;
+    return std::min(columns_, std::max(kFewest, columns_ / kShare));
+  }
+  const std::vector<std::int32_t>& ranks() const override {
+    std::call_once(sorted_, [this] { sort_by_row(); });
+    return ranks_;
+  }
+  Row row(Index r) const override {
+    ranks();
+    const Entry *begin = by_row_.get() + row_begins_[r], *end = by_row_.get() + row_begins_[r + 1];
+    return {{begin, by_row_.get() + row_middles_[r]}, {by_row_.get() + row_middles_[r], end}};
   }
 
   void take_moments(const Response& response, const TakeMoments& take,
@@ -154,9 +213,66 @@ class SparseColumns final : public Columns {
     return out;
   }
 
+  // By falling numbers of entries, and of equals by column.
+  void rank_columns() const {
+    Index most = 0;
+    for (Index j = 0; j < columns_; ++j) most = std::max(most, count(j));
+    std::vector<std::int32_t> next(most + 2, 0);
+    for (Index j = 0; j < columns_; ++j) ++next[most - count(j) + 1];
+    for (Index c = 0; c <= most; ++c) next[c + 1] += next[c];
+    ranks_.resize(columns_);
+    for (Index j = 0; j < columns_; ++j) ranks_[j] = next[most - count(j)]++;
+  }
+
+  // First into stretches of rows, few enough to be written side by side, then each of these, small
+  // enough to stay in a cache.
+  void sort_by_row() const {
+    constexpr Index kStretches = 512;
+    const Index entries = begins_[columns_];
+    rank_columns();
+    int shift = 0;
+    while ((rows_ >> shift) >= kStretches) ++shift;
+    row_begins_.assign(rows_ + 1, 0);
+    row_middles_.assign(rows_, 0);  // at first how many frequent entries there are
+    for (Index j = 0; j < columns_; ++j) {
+      const Index frequent_one = ranks_[j] < frequent();
+      for (Index e = begins_[j]; e < begins_[j + 1]; ++e) {
+        ++row_begins_[row_of_[e] + 1];
+        row_middles_[row_of_[e]] += frequent_one;
+      }
+    }
+    for (Index r = 0; r < rows_; ++r) {
+      row_begins_[r + 1] += row_begins_[r];
+      row_middles_[r] += row_begins_[r];
+    }
+    by_row_.reset(new Entry[entries]);  // not set to anything
+    std::vector<Index> begins;
+    for (Index r = 0; r < rows_; r += Index{1} << shift) begins.push_back(row_begins_[r]);
+    std::vector<Index> filled = begins;
+    begins.push_back(entries);
+    for (Index j = 0; j < columns_; ++j) {
+      for (Index e = begins_[j]; e < begins_[j + 1]; ++e) {
+        const std::int32_t r = static_cast<std::int32_t>(row_of_[e]);
+        by_row_[filled[r >> shift]++] = {static_cast<double>(values_[e]), ranks_[j], r};
+      }
+    }
+    std::vector<Index> next = row_begins_, next_other = row_middles_;
+    std::vector<Entry> stretch;
+    for (std::size_t b = 0; b < filled.size(); ++b) {
+      stretch.assign(by_row_.get() + begins[b], by_row_.get() + begins[b + 1]);
+      for (const Entry& entry : stretch) {
+        by_row_[(entry.rank < frequent() ? next : next_other)[entry.row]++] = entry;
+      }
+    }
+  }
+
   const T* const values_;
   const I* const row_of_;
   const I* const begins_;
+  mutable std::once_flag sorted_;
+  mutable std::vector<Index> row_begins_, row_middles_;
+  mutable std::unique_ptr<Entry[]> by_row_;
+  mutable std::vector<std::int32_t> ranks_;
 };
 
 }  // namespace ellzero

@@ -71,6 +71,19 @@ class Engine {
   // The insertion that lowers the energy most, the first of equals. Of those that complete an exact
   // fit, which differ by rounding alone, the one that the engine knows best.
   virtual Insertion best_insertion() const = 0;
+  // The few that lower it most, the best first, by their gains alone.
+  virtual std::vector<Insertion> best_insertions(Index count) const {
+    std::vector<double> gains(units());
+    insertion_gains(gains.data());
+    std::vector<Insertion> best;
+    for (Index place = 0; place < count; ++place) {
+      const auto next = std::max_element(gains.begin(), gains.end());
+      if (next == gains.end() || !(*next > 0)) break;
+      best.push_back({next - gains.begin(), *next});
+      *next = -1;
+    }
+    return best;
+  }
   // By how much removing the member at a position raises the energy.
   virtual double removal_cost(Index position) const = 0;
   // The swap that lowers the energy most; forced units stay.
@@ -114,6 +127,13 @@ class Engine {
   virtual void prepare(const std::vector<Index>&) {}
   // Insertions that gain less than this are not to be expected.
   virtual void expect_gains_above(double) {}
+  // Whether there may be engines of some of the units alone.
+  virtual bool has_some() const { return false; }
+  // One of these, at none of its units, which moves in less time; null if there is none. Unit i of
+  // it is units[i] of this one, which has to outlive it.
+  virtual std::unique_ptr<Engine> on_some(const std::vector<Index>&, const Context&) const {
+    return nullptr;
+  }
 
   Index position(Index unit) const {
     return std::find(members().begin(), members().end(), unit) - members().begin();

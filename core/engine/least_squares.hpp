@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/quadratic.hpp"
+#include "data/chosen_quadratic.hpp"
 #include "engine/engine.hpp"
 #include "engine/factor.hpp"
 #include "engine/flip_batch.hpp"
@@ -34,8 +34,8 @@ class LeastSquares final : public Engine {
 
   // Which Gram columns come along with one that has to be made: those that are likely to be
   // inserted next, or as many of the most promising as one pass can make, since sooner or later
-  // most of them will be wanted.
-  enum class Fetch { likely, bulk };
+  // most of them will be wanted; or none, where the next is anybody's guess.
+  enum class Fetch { likely, bulk, alone };
 
   // `cache` is what this engine uses of the quadratic's Gram columns.
   LeastSquares(const Quadratic& quadratic, const GramUser& cache, std::vector<double> ridge,
@@ -46,6 +46,12 @@ class LeastSquares final : public Engine {
         fetch_(fetch),
         yy_(quadratic.yy),
         scores_(quadratic.zy, wholes()) {}
+  // The same on a quadratic of its own.
+  LeastSquares(std::unique_ptr<const Quadratic> own, std::vector<double> ridge,
+               const Context& context)
+      : LeastSquares(*own, GramUser(own->cache(), context), std::move(ridge)) {
+    own_ = std::move(own);
+  }
   LeastSquares(const LeastSquares&) = delete;
   LeastSquares& operator=(const LeastSquares&) = delete;
   ~LeastSquares() override {
@@ -79,6 +85,8 @@ class LeastSquares final : public Engine {
   std::vector<double> transposed_times(const std::vector<double>& v) const {
     return factor_.transposed_times(v);
   }
+  // The Gram column of the member at a position.
+  const double* gram_of(Index position) const { return gram_[position]; }
   // G(members, members), row by row.
   void member_gram(double* out) const {
     for (Index r = 0; r < size(); ++r) {
@@ -120,6 +128,8 @@ class LeastSquares final : public Engine {
     refresh();
   }
   void refresh() override;
+  // Stands where another engine does, on fewer of these columns: number[i] is its column i here.
+  void adopt(const LeastSquares& other, const std::vector<Index>& number);
 
   void exclude(Index j) override {
     if (contains(j)) remove(position(j));
@@ -136,6 +146,22 @@ class LeastSquares final : public Engine {
   void ignore_outsiders() override { ignores_outsiders_ = true; }
   void prepare(const std::vector<Index>& columns) override { cache_.prepare(columns); }
   void expect_gains_above(double gain) override { expected_gain_ = gain; }
+  bool has_some() const override { return quadratic_.prepared_columns() && zy_.empty(); }
+  std::unique_ptr<Engine> on_some(const std::vector<Index>& units,
+                                  const Context& context) const override {
+    if (!has_some()) return nullptr;
+    const PreparedColumns* z = quadratic_.prepared_columns();
+    // They are copied, and dense: where that is no fraction of X it is no help.
+    const double copied = static_cast<double>(z->rows()) * static_cast<double>(units.size());
+    if (copied > 0.5 * z->entries()) return nullptr;
+    std::vector<double> ridges = ridge_;
+    if (ridge_.size() > 1) {
+      ridges.clear();
+      for (const Index j : units) ridges.push_back(ridge_[j]);
+    }
+    return std::make_unique<LeastSquares>(std::make_unique<ChosenQuadratic>(quadratic_, units),
+                                          std::move(ridges), context);
+  }
 
   // Another response on the same columns: its products with them, and its square. Only solve() goes
   // on with the old one.
@@ -232,6 +258,9 @@ class LeastSquares final : public Engine {
     return factor_.new_row(cross_.data(), whole(j), zy()[j], least_pivot, out);
   }
 
+  // Opens a column with what the members say of it.
+  void measure(Index j);
+
   // With a batch, what all other columns see of a flip is put off.
   bool insert(Index j, double least_pivot, FlipBatch* batch);
   void remove(Index position, FlipBatch* batch);
@@ -245,7 +274,8 @@ class LeastSquares final : public Engine {
   void hold(const std::vector<Index>& members);
 
   const double* acquire(Index j) {
-    if (cache_.has(j)) return cache_.acquire(j);
+    const bool alone = fetch_ == Fetch::alone || quadratic_.at_hand(j);
+    if (alone || cache_.has(j)) return cache_.acquire(j);
     const LookAhead ahead(quadratic_, cache_, factor_, scores_, gram_);
     return cache_.acquire(
         j, fetch_ == Fetch::bulk
@@ -273,6 +303,7 @@ class LeastSquares final : public Engine {
     return error < kDigits * std::sqrt(2 * energy()) && kEpsilon * yy_ < kDigits * 2 * energy();
   }
 
+  std::unique_ptr<const Quadratic> own_;  // if nobody else keeps it
   const Quadratic& quadratic_;
   const GramUser cache_;
   std::vector<double> ridge_;
@@ -402,7 +433,10 @@ inline void LeastSquares::refresh() {
 }
 
 inline void LeastSquares::allow(Index j) {
-  if (scores_.place(j) != Scores::Place::excluded) return;
+  if (scores_.place(j) == Scores::Place::excluded) measure(j);
+}
+
+inline void LeastSquares::measure(Index j) {
   // c_j = b_j - G_jS beta and d_j by the products of the members with j
   std::vector<double> cross(size());
   double c = zy()[j];
@@ -412,6 +446,26 @@ inline void LeastSquares::allow(Index j) {
   }
   const std::vector<double> w = factor_.times(cross.data());
   scores_.open(j, c, whole(j) - dot(w.data(), w.data(), size()));
+}
+
+inline void LeastSquares::adopt(const LeastSquares& other, const std::vector<Index>& number) {
+  std::vector<Index> members;
+  for (const Index j : other.members_) members.push_back(number[j]);
+  hold(members);
+  factor_ = other.factor_;
+  drift_ = other.drift_;
+  flips_ = other.flips_;
+  ignores_outsiders_ = other.ignores_outsiders_;
+  std::vector<char> known(columns(), 0);
+  for (Index i = 0; i < other.columns(); ++i) {
+    known[number[i]] = 1;
+    scores_.open(number[i], other.c()[i], other.d()[i]);
+    if (other.scores_.place(i) == Scores::Place::excluded) scores_.exclude(number[i]);
+  }
+  for (const Index j : members_) scores_.enter(j);
+  for (Index j = 0; j < columns(); ++j) {
+    if (!known[j]) measure(j);
+  }
 }
 
 inline void LeastSquares::hold(const std::vector<Index>& members) {

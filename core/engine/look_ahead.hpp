@@ -26,7 +26,8 @@ class LookAhead {
   std::vector<Index> likely_after(Index j, double expected_gain, Ridge&& ridge_of) const {
     // Below this a pass is about as cheap as looking ahead.
     constexpr double kEntries = 2e6;
-    if (quadratic_.entries() < kEntries || std::isinf(expected_gain)) return {};
+    const bool cheap = quadratic_.entries() < kEntries && !passes_are_dear();
+    if (cheap || std::isinf(expected_gain)) return {};
     double outsider = 0;
     const std::vector<Index> few = promising(j, outsider);
     const Index count = static_cast<Index>(few.size()), k = factor_.size();
@@ -49,7 +50,7 @@ class LookAhead {
     for (Index next = 0; next >= 0;) {
       in[next] = 1;
       if (few[next] != j) likely.push_back(few[next]);
-      if (static_cast<Index>(likely.size()) == kBlockColumns - 1) break;
+      if (static_cast<Index>(likely.size()) == quadratic_.pass_columns() - 1) break;
       const double pivot = schur[next * count + next];
       const double step = c[next] / pivot;
       double best = std::max(0.5 * outsider, 2 * expected_gain);
@@ -69,6 +70,12 @@ class LookAhead {
         }
       }
     }
+    if (passes_are_dear()) {  // and there is room for the best of the others
+      for (Index a = 0; a < count; ++a) {
+        if (static_cast<Index>(likely.size()) == quadratic_.pass_columns() - 1) break;
+        if (!in[a]) likely.push_back(few[a]);
+      }
+    }
     return likely;
   }
 
@@ -76,13 +83,15 @@ class LookAhead {
   std::vector<Index> most_promising_after(Index j) const {
     double next_score = 0;
     std::vector<Index> best = promising(j, next_score);
-    best.resize(std::min<std::size_t>(best.size(), kBlockColumns));
+    best.resize(std::min<std::size_t>(best.size(), quadratic_.pass_columns()));
     best.erase(best.begin());
     return best;
   }
 
  private:
-  static constexpr Index kPool = 48;  // columns looked at
+  bool is_known(Index i) const { return cache_.has(i) || quadratic_.at_hand(i); }
+  bool passes_are_dear() const { return quadratic_.pass_columns() > kBlockColumns; }
+  Index pool() const { return 3 * quadratic_.pass_columns(); }  // columns looked at
 
   // j and the columns not in the cache that would lower the energy most, best first; `next_score`
   // is the score (twice the gain) of the best column that is not among them.
@@ -92,6 +101,7 @@ class LookAhead {
       return a.first > b.first || (a.first == b.first && a.second < b.second);
     };
     std::vector<Scored> heap;  // the least of the best on top
+    const Index most = pool();
     double score[Scores::kChunk];
     for (Index begin = 0; begin < scores_.columns(); begin += Scores::kChunk) {
       const Index count = std::min(scores_.columns() - begin, Scores::kChunk);
@@ -99,9 +109,9 @@ class LookAhead {
                        score);
       for (Index i = 0; i < count; ++i) {
         const Scored entry{score[i], begin + i};
-        const bool full = static_cast<Index>(heap.size()) == kPool;
+        const bool full = static_cast<Index>(heap.size()) == most;
         if (score[i] <= 0 || (full && !better(entry, heap.front()))) continue;
-        if (entry.second == j || cache_.has(entry.second)) continue;
+        if (entry.second == j || is_known(entry.second)) continue;
         heap.push_back(entry);
         std::push_heap(heap.begin(), heap.end(), better);
         if (full) {
@@ -112,7 +122,7 @@ class LookAhead {
     }
     std::sort_heap(heap.begin(), heap.end(), better);
     next_score = 0;
-    if (static_cast<Index>(heap.size()) == kPool) {
+    if (static_cast<Index>(heap.size()) == most) {
       next_score = heap.back().first;
       heap.pop_back();
     }

@@ -13,12 +13,13 @@ namespace ellzero {
 class Chain {
  public:
   Chain(const Quadratic& design, const GramUser& cache, const SpikeSlabPrior& prior,
-        const std::vector<Index>& start, const std::vector<std::vector<Index>>& modes,
-        const std::vector<double>& reference, std::uint64_t seed, std::uint64_t stream)
+        const std::vector<Index>& start, const std::vector<Exchange>& exchanges,
+        const std::vector<double>& reference, std::uint64_t seed, std::uint64_t stream,
+        SpikeSlab::Fetch fetch = SpikeSlab::Fetch::bulk)
       : design_(design),
-        model_(design, cache, prior),
+        model_(design, cache, prior, fetch),
         random_(seed, stream),
-        exchanges_(model_, modes),
+        exchanges_(model_, exchanges),
         odds_(design.columns()),
         weights_(design.columns()),
         here_(reference) {
@@ -44,9 +45,12 @@ class Chain {
   // One iteration of the Gibbs sampler.
   void iterate(const Context& context) {
     learn();
+    sweep_and_swap(context);
+    exchange(context);
+  }
+  void sweep_and_swap(const Context& context) {
     sweep(++iterations_ % 4 == 0, context);
     swap();
-    exchange(context);
   }
 
   // The same by the jump process that follows, for a stretch of its time. What it meets on the way
@@ -69,7 +73,15 @@ class Chain {
 
   void exchange(const Context& context) { exchanges_.iterate(random_, context); }
 
+  // Stands where another chain does, whose members are these here, and takes its random numbers.
+  void stand_like(const Chain& other, const std::vector<Index>& members) {
+    random_ = other.random_;
+    model_.stand_like(other.model_, members);
+  }
+
   const SpikeSlab& model() const { return model_; }
+  Conditionals& here() { return here_; }
+  Random& random() { return random_; }
   Index flips() const { return flips_; }
 
  private:

@@ -34,10 +34,13 @@ struct Draws {
 };
 
 // The support in increasing order with its coefficients, and the hyperparameters.
-inline void keep_state(const SpikeSlab& model, Random& random, Draws& draws) {
+// `columns`, if not null, are what the model's columns are called.
+inline void keep_state(const SpikeSlab& model, Random& random, Draws& draws,
+                       const Index* columns = nullptr) {
   const double s2 = model.draw_s2(random);
   const std::vector<double> beta = model.draw_beta(s2, random);
-  const std::vector<Index>& members = model.support().members();
+  std::vector<Index> members = model.support().members();
+  for (Index& j : members) j = columns ? columns[j] : j;
   std::vector<Index> order(members.size());
   for (std::size_t s = 0; s < order.size(); ++s) order[s] = static_cast<Index>(s);
   std::sort(order.begin(), order.end(), [&](Index a, Index b) { return members[a] < members[b]; });

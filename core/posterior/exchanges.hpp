@@ -29,6 +29,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 #include "base/parallel.hpp"
@@ -148,7 +149,9 @@ template <class Model>
 class Exchanges {
  public:
   Exchanges(Model& model, const std::vector<std::vector<Index>>& modes)
-      : model_(model), move_(model), all_(exchanges_between(modes)) {
+      : Exchanges(model, exchanges_between(modes)) {}
+  Exchanges(Model& model, std::vector<Exchange> exchanges)
+      : model_(model), move_(model), all_(std::move(exchanges)) {
     const auto is_fixed = [&](Index u) { return !model.is_free(u); };
     const auto has_fixed = [&](const Exchange& e) {
       return std::any_of(e.first.begin(), e.first.end(), is_fixed) ||

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
-#include "posterior/chain.hpp"
+#include "posterior/active_chain.hpp"
 
 namespace ellzero {
 
@@ -19,14 +19,20 @@ struct Schedule {
   Index draws = 0;
   Index thin = 1;         // iterations for every draw kept
   bool tempered = false;  // the jump process rather than sweeps and swaps
-  Index stop = -1;        // the iteration to end before; -1: when all draws are made
+  // If only some columns are active: draws for every sweep over all columns, and iterations within
+  // the active ones for each of the others.
+  Index batch = 1, within = 1;
+  Index stop = -1;  // the iteration to end before; -1: when all draws are made
   // Where the chains stand, if they go on from somewhere: at a boundary each.
   std::vector<ChainState> states;
 
   Index iterations() const { return stop >= 0 ? stop : warmup + draws * thin; }
-  // Iterations between boundaries: whole draws, 500 iterations or more. Making a chain anew costs
+  // Iterations between boundaries: whole batches, 500 iterations or more. Making a chain anew costs
   // about as much as five of the quickest.
-  Index stretch() const { return thin * ((500 + thin - 1) / thin); }
+  Index stretch() const {
+    const Index whole = thin * batch;
+    return whole * ((500 + whole - 1) / whole);
+  }
   // Whether chains are made anew from their state before iteration t: at the first draw, and every
   // stretch before and after.
   bool is_boundary(Index t) const { return (t - warmup) % stretch() == 0; }
@@ -149,24 +155,39 @@ std::vector<Kept> run_each(Index count, const Schedule& schedule, const Context&
   return kept;
 }
 
-// As many chains as there are starts, on one cache; between the modes they exchange sets.
+// As many chains as there are starts, on one cache; between the modes they exchange sets. If some
+// columns are active, sweeps are over these alone but for one in a batch of draws.
 inline std::vector<Draws> run_chains(const Quadratic& design, const GramUser& cache,
                                      const SpikeSlabPrior& prior,
                                      const std::vector<std::vector<Index>>& starts,
                                      const std::vector<std::vector<Index>>& modes,
                                      const std::vector<double>& reference, std::uint64_t seed,
                                      const Schedule& schedule, const Context& context,
-                                     const DrawProgress& progress = {}) {
+                                     const DrawProgress& progress = {},
+                                     const std::vector<Index>& active = {}) {
+  const std::vector<Exchange> exchanges = exchanges_between(modes);
+  // Of so many columns most are never wanted.
+  constexpr Index kMany = 2000;
+  const auto fetch = design.columns() > kMany ? SpikeSlab::Fetch::alone : SpikeSlab::Fetch::bulk;
   const auto run = [&](auto make) {
     return run_each<Draws>(static_cast<Index>(starts.size()), schedule, context, progress,
                            [&](Index i, bool begins, const Context&) {
                              return make(design, cache, prior,
-                                         begins ? starts[i] : std::vector<Index>(), modes,
-                                         reference, seed, static_cast<std::uint64_t>(i));
+                                         begins ? starts[i] : std::vector<Index>(), exchanges,
+                                         reference, seed, static_cast<std::uint64_t>(i), fetch);
                            });
   };
   if (schedule.tempered) {
     return run([](auto&&... of) { return std::make_unique<TemperedChain>(of...); });
+  }
+  if (!active.empty()) {
+    const ActiveColumns columns(design, prior, active, modes);
+    const Index batch = schedule.batch * schedule.thin;
+    cache.prepare(active);
+    return run([&](auto&&... of) {
+      return std::make_unique<ActiveChain>(std::make_unique<Chain>(of...), design, reference,
+                                           columns, batch, schedule.within);
+    });
   }
   return run([](auto&&... of) { return std::make_unique<Chain>(of...); });
 }

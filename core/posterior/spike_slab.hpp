@@ -41,9 +41,11 @@ namespace ellzero {
 
 class SpikeSlab : public SlabState {
  public:
-  SpikeSlab(const Quadratic& design, const GramUser& cache, const SpikeSlabPrior& prior)
-      : SlabState(prior, design.yy),
-        support_(design, cache, first_ridge(design, prior), LeastSquares::Fetch::bulk) {
+  using Fetch = LeastSquares::Fetch;
+
+  SpikeSlab(const Quadratic& design, const GramUser& cache, const SpikeSlabPrior& prior,
+            Fetch fetch = Fetch::bulk)
+      : SlabState(prior, design.yy), support_(design, cache, first_ridge(design, prior), fetch) {
     for (const double scale : prior.scales) {
       precisions_.push_back(1 / (scale * scale));
       log_scales_.push_back(2 * std::log(scale));
@@ -295,6 +297,18 @@ class SpikeSlab : public SlabState {
     if (Fields::kReads) ridges.resize(is_laplace() ? members.size() : 0);
     if (is_laplace()) fields("ridges", ridges);
     if (Fields::kReads) stand_at(members, ridges);
+  }
+
+  // Takes the variances and the members of another, which are these here.
+  void stand_like(const SpikeSlab& other, const std::vector<Index>& members) {
+    tau_ = other.tau_;
+    s2_ = other.s2_;
+    slab_variance_ = other.slab_variance_;
+    std::vector<double> ridges;
+    if (is_laplace()) {
+      for (const Index j : other.support_.members()) ridges.push_back(other.support_.ridge_of(j));
+    }
+    stand_at(members, ridges);
   }
 
   double draw_s2(Random& random) const { return draw_s2_at(total(), random); }

@@ -6,6 +6,7 @@
 // neighbour.
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <utility>
@@ -37,8 +38,10 @@ class Folds {
       } else {
         searches_.push_back(std::make_unique<FrontierSearch>(*fold.engine, forced));
       }
-      // In step nobody looks ahead: what others want comes along.
-      if (parts_) fold.engine->expect_gains_above(std::numeric_limits<double>::infinity());
+      // In step nobody looks ahead unless passes are dear: what others want comes along.
+      if (parts_ && !parts_->passes_are_dear()) {
+        fold.engine->expect_gains_above(std::numeric_limits<double>::infinity());
+      }
     }
   }
 
@@ -52,21 +55,20 @@ class Folds {
     }
     const Parts::PutOff put_off(parts_);
     while (!open.empty()) {
-      std::vector<Index> wanted(open.size(), -1);
+      std::vector<std::vector<Index>> wanted(open.size());
       each(open.size(), [&](Index f, const Context& context) {
         try {
           open[f]->go_on(context, context.caller ? progress : Progress());
         } catch (const ColumnMissing& missing) {
-          wanted[f] = missing.column;
+          wanted[f] = missing.columns;
         }
       });
       std::vector<FoldSearch*> still;
       for (std::size_t f = 0; f < open.size(); ++f) {
-        if (wanted[f] >= 0) still.push_back(open[f]);
+        if (!wanted[f].empty()) still.push_back(open[f]);
       }
       open = std::move(still);
-      wanted.erase(std::remove(wanted.begin(), wanted.end(), -1), wanted.end());
-      if (!wanted.empty()) parts_->prepare(wanted, passes_);
+      if (!open.empty()) parts_->prepare(in_turn(wanted), passes_);
     }
   }
 
@@ -95,6 +97,22 @@ class Folds {
   }
 
  private:
+  // What each fold needs, then what each would like next, as far as one pass goes.
+  std::vector<Index> in_turn(const std::vector<std::vector<Index>>& wanted) const {
+    std::vector<Index> out;
+    for (std::size_t place = 0, found = 1; found > 0; ++place) {
+      found = 0;
+      for (const std::vector<Index>& own : wanted) {
+        if (place >= own.size()) continue;
+        ++found;
+        const bool known = std::find(out.begin(), out.end(), own[place]) != out.end();
+        const bool room = static_cast<Index>(out.size()) < parts_->pass_columns();
+        if (!known && (place == 0 || room)) out.push_back(own[place]);
+      }
+    }
+    return out;
+  }
+
   // Calls work(f, context) for every f, in threads; the first range is the calling thread's.
   template <class Work>
   void each(std::size_t count, Work&& work) const {

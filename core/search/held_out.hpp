@@ -110,6 +110,7 @@ class HeldOutRows final : public HeldOut {
     for (const Piece& piece : pieces_) {
       context.check();
       const Index count = static_cast<Index>(piece.places.size());
+      piece.columns->bring(used.data(), static_cast<Index>(used.size()));
       for (std::size_t c = 0; c < used.size(); ++c) {
         double* target = x.data() + c * longest_;
         piece.columns->read_rows(used[c], piece.places.data(), count, target);

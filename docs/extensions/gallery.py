@@ -3,6 +3,8 @@
 ORDER = [
     "diabetes",
     "wide_table",
+    "text",
+    "genotypes",
     "factors",
     "binary",
     "counts",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ellzero import datasets
     from ellzero._certificate import Certificate
+    from ellzero.genotypes import Genotypes, read_genotypes
     from ellzero.likelihood import (
         L0Classifier,
         L0ClassifierCV,
@@ -59,6 +60,7 @@ __all__ = [
     "Certificate",
     "Frontier",
     "FrontierModel",
+    "Genotypes",
     "GroupFrontier",
     "GroupModel",
     "HorseshoeRegressor",
@@ -84,6 +86,7 @@ __all__ = [
     "l0_frontier",
     "lam_for_jump",
     "marginal_map",
+    "read_genotypes",
     "segment",
     "segment_path",
     "stability",
@@ -93,6 +96,7 @@ __all__ = [
 # where it does not need it.
 _MODULES = (
     "datasets",
+    "genotypes",
     "likelihood",
     "paper",
     "posterior",
@@ -109,6 +113,7 @@ _HOMES = {
     "Certificate": "_certificate",
     "Frontier": "regression",
     "FrontierModel": "regression",
+    "Genotypes": "genotypes",
     "GroupFrontier": "regression",
     "GroupModel": "regression",
     "HorseshoeRegressor": "posterior",
@@ -132,6 +137,7 @@ _HOMES = {
     "l0_frontier": "regression",
     "lam_for_jump": "segmentation",
     "marginal_map": "posterior",
+    "read_genotypes": "genotypes",
     "segment": "segmentation",
     "segment_path": "segmentation",
     "stability": "regression",

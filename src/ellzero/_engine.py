@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ellzero import _core
+from ellzero.genotypes._genotypes import Genotypes
+from ellzero.sources._column_source import ColumnSource, Reader
 from ellzero.sources._statistics import SufficientStatistics
 
 __all__ = [
@@ -19,6 +21,7 @@ __all__ = [
     "make_design",
     "make_design_on",
     "make_engine",
+    "make_search_engine",
     "thread_count",
 ]
 
@@ -37,7 +40,15 @@ def thread_count() -> int:
 
 
 def make_columns(X: Any) -> _core.Columns:
-    """Wrap a checked X, dense or CSC, float64 or float32, without copying it where it can be."""
+    """Wrap a checked X without copying it where it can be.
+
+    It is dense or CSC, float64 or float32, or genotypes, or a source.
+    """
+    if isinstance(X, Genotypes):
+        return X._columns()
+    if isinstance(X, ColumnSource):
+        rows, columns = X.shape
+        return _core.source_columns(Reader(X), rows, columns, int(X.block_columns))
     if not sparse.issparse(X):
         return _core.dense_columns(_whole_strides(X))
     if not X.has_canonical_format:
@@ -52,8 +63,10 @@ def make_columns(X: Any) -> _core.Columns:
     )
 
 
-def copy_rows(X: NDArray[np.floating], rows: NDArray[np.int64]) -> _core.Columns:
-    """Copy some rows of a checked dense X, few of many."""
+def copy_rows(X: Any, rows: NDArray[np.int64]) -> _core.Columns:
+    """Copy some rows of a checked X, dense or genotypes, few of many."""
+    if isinstance(X, Genotypes):
+        return X._columns_of(rows)
     return _core.panel_columns(_whole_strides(X), rows)
 
 
@@ -82,7 +95,12 @@ def make_design(
 
         if pays(X, sample_weight, largest):
             (products,) = ready_products(X, y, fit_intercept, threads)
-    return make_design_on(columns, y, sample_weight, fit_intercept, threads, cache_bytes, products)
+    design = make_design_on(
+        columns, y, sample_weight, fit_intercept, threads, cache_bytes, products
+    )
+    if isinstance(X, ColumnSource) and X.checkpoint is not None:
+        design.keep_in(os.fspath(X.checkpoint))
+    return design
 
 
 def make_design_on(
@@ -128,3 +146,10 @@ def make_engine(
     """Put an engine on a design: ``ridge`` is one number, or one per column."""
     per_column = np.array(ridge, dtype=np.float64, ndmin=1)
     return _core.LeastSquares(design, per_column, threads)
+
+
+def make_search_engine(design: _core.Quadratic, ridge: float, threads: int) -> _core.Engine:
+    """Put on a design the engine that searches it quickest."""
+    if _core.ScreenedSquares.pays(design):
+        return _core.ScreenedSquares(design, np.array([ridge], dtype=np.float64), threads)
+    return make_engine(design, ridge, threads)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,11 +36,18 @@ from sklearn.utils._param_validation import (
 )
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
 
 from ellzero._notebook import show_fitted
+from ellzero.genotypes._genotypes import Genotypes, refuse_genotypes
+from ellzero.sources._column_source import ColumnSource, Reader
 from ellzero.sources._statistics import refuse_statistics
-from ellzero.sources._streams import take_statistics
+from ellzero.sources._streams import take_source, take_statistics
 
 __all__ = [
     "UNUSED",
@@ -49,11 +56,14 @@ __all__ = [
     "SelectingClassifier",
     "SelectingModel",
     "SelectingRegressor",
+    "Split",
     "StrOptions",
     "check_classifier_input",
     "check_fit_input",
     "check_parameters",
+    "check_same_variants",
     "check_table",
+    "compact_splits",
     "make_splits",
     "make_splitter",
     "routed_to_splitter",
@@ -91,6 +101,8 @@ _OF_NO_ARGUMENT = (
 def validate_table(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
     """Check as scikit-learn's ``validate_data`` does, but name X where it is at fault."""
     refuse_statistics(type(estimator).__name__, X)
+    refuse_genotypes(type(estimator).__name__, X)
+    take_source(type(estimator).__name__, X, accepted=False)  # which raises if it is one
     if isinstance(X, (list, tuple)):
         with suppress(TypeError, ValueError):  # which are said below
             X = np.asarray(X)
@@ -186,6 +198,9 @@ def check_fit_input(
         if names is not None:
             estimator.feature_names_in_ = names
         return table, target, None
+    source = take_source(type(estimator).__name__, X, accepted=statistics)
+    if source is not None:
+        return source, *_check_source(estimator, source, y, sample_weight)
     known = take_statistics(
         type(estimator).__name__,
         X,
@@ -201,6 +216,8 @@ def check_fit_input(
         if known.named:
             estimator.feature_names_in_ = np.array(known.names, dtype=object)
         return known, None, None
+    if statistics and isinstance(X, Genotypes):
+        return _check_genotypes(estimator, X, y, sample_weight)
     return _check_data(estimator, X, y, sample_weight)
 
 
@@ -208,6 +225,11 @@ def check_table(
     caller: str, X: Any, y: Any, sample_weight: Any, *, statistics: bool = False
 ) -> tuple[Any, Any, NDArray[np.float64] | None, Any]:
     """Check what a function was given; also return the names of the columns, or None."""
+    source = take_source(caller, X, accepted=statistics)
+    if source is not None:
+        holder = type(caller, (BaseEstimator,), {})()
+        y, sample_weight = _check_source(holder, source, y, sample_weight)
+        return source, y, sample_weight, getattr(holder, "feature_names_in_", None)
     known = take_statistics(caller, X, y, sample_weight, accepted=statistics)
     if known is not None:
         names = np.array(known.names, dtype=object) if known.named else None
@@ -217,7 +239,8 @@ def check_table(
     if sample_weight is None and _is_plain(X, 2) and _is_plain(y, 1) and len(X) == len(y) > 0:
         return X, y, None, None
     holder = type(caller, (BaseEstimator,), {})()  # messages have the name of the class in them
-    X, y, sample_weight = _check_data(holder, X, y, sample_weight)
+    check = _check_genotypes if statistics and isinstance(X, Genotypes) else _check_data
+    X, y, sample_weight = check(holder, X, y, sample_weight)
     return X, y, sample_weight, getattr(holder, "feature_names_in_", None)
 
 
@@ -266,6 +289,62 @@ def _check_data(
     )
     y = np.ascontiguousarray(y, dtype=np.float64)
     return X, y, _check_weight(X, sample_weight)
+
+
+def _check_genotypes(
+    estimator: BaseEstimator, X: Genotypes, y: Any, sample_weight: Any
+) -> tuple[Genotypes, NDArray[np.float64], NDArray[np.float64] | None]:
+    """Check what comes with genotypes, which need no check, and say how many are missing."""
+    if y is None:
+        name = type(estimator).__name__
+        raise ValueError(f"This {name} estimator requires y to be passed, but the target y is None")
+    y = validate_data(estimator, X="no_validation", y=_read_numbers("y", y), y_numeric=True)
+    check_consistent_length(X, y)
+    if not X.shape[0] or not X.shape[1]:
+        raise ValueError(f"X must have samples and variants; its shape is {X.shape}.")
+    estimator.n_features_in_ = X.shape[1]
+    estimator.__dict__.pop("feature_names_in_", None)
+    names = X.feature_names
+    if names is not None:
+        estimator.feature_names_in_ = names
+    X._warn_of_missing()
+    return X, np.ascontiguousarray(y, dtype=np.float64), _check_weight(X, sample_weight)
+
+
+def check_same_variants(estimator: BaseEstimator, X: Genotypes) -> None:
+    """Raise unless genotypes have the columns of ``fit``."""
+    if X.shape[1] != estimator.n_features_in_:
+        raise ValueError(
+            f"X has {X.shape[1]} variants, but {type(estimator).__name__} was fitted on "
+            f"{estimator.n_features_in_}."
+        )
+    names, known = X.feature_names, getattr(estimator, "feature_names_in_", None)
+    if names is not None and known is not None and not np.array_equal(names, known):
+        place = int(np.flatnonzero(names != known)[0])
+        raise ValueError(
+            f"X: variant {place} is {names[place]!r}, but was {known[place]!r} when "
+            f"{type(estimator).__name__} was fitted."
+        )
+
+
+def _check_source(
+    estimator: BaseEstimator, source: ColumnSource, y: Any, sample_weight: Any
+) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    """Check what comes with a source, and note down its columns."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y, but it is None.")
+    stand_in = np.zeros((source.shape[0], 1))
+    _, y, sample_weight = _check_data(estimator, stand_in, y, sample_weight)
+    estimator.n_features_in_ = source.shape[1]
+    estimator.__dict__.pop("feature_names_in_", None)
+    if source.names is not None:
+        if len(source.names) != source.shape[1]:
+            raise ValueError(
+                f"X: {type(source).__name__}.names has {len(source.names)} entries, but there are "
+                f"{source.shape[1]} columns."
+            )
+        estimator.feature_names_in_ = np.array(source.names, dtype=object)
+    return y, sample_weight
 
 
 def _check_weight(X: Any, sample_weight: Any) -> NDArray[np.float64] | None:
@@ -381,18 +460,47 @@ def routed_to_splitter(estimator: BaseEstimator, sample_weight: Any, groups: Any
     return routed
 
 
+class Split(NamedTuple):
+    """The training and test rows of a fold, of n rows."""
+
+    train: NDArray[np.int64] | None  # None: all but the test rows, in their order
+    test: NDArray[np.int64]
+    n: int
+
+    @classmethod
+    def of(cls, train: NDArray[np.int64], test: NDArray[np.int64], n: int) -> Split:
+        """Leave out training rows that are all the others: of many folds they would take room."""
+        others = len(train) + len(test) == n and np.array_equal(train, _others(test, n))
+        return cls(None if others else train, test, n)
+
+    def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return both."""
+        return _others(self.test, self.n) if self.train is None else self.train, self.test
+
+
+def _others(rows: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    left = np.ones(n, dtype=bool)
+    left[rows] = False
+    return np.flatnonzero(left)
+
+
 def make_splits(
     splitter: Any, X: Any, y: Any, **arguments: Any
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Split the rows: the training and test rows of each fold."""
-    splits = [
-        (_row_indices(train, len(y)), _row_indices(test, len(y)))
-        for train, test in splitter.split(X, y, **arguments)
-    ]
+    return [split.rows() for split in compact_splits(splitter, X, y, **arguments)]
+
+
+def compact_splits(splitter: Any, X: Any, y: Any, **arguments: Any) -> list[Split]:
+    """Split the rows, into what takes less room."""
+    splits = []
+    for pair in splitter.split(X, y, **arguments):
+        train, test = (_row_indices(rows, len(y)) for rows in pair)
+        if len(train) == 0 or len(test) == 0:
+            raise ValueError("cv must give rows to train on and rows to test on in every split.")
+        splits.append(Split.of(train, test, len(y)))
     if not splits:
         raise ValueError("cv gives no split; a generator does so once only: give a list.")
-    if any(len(train) == 0 or len(test) == 0 for train, test in splits):
-        raise ValueError("cv must give rows to train on and rows to test on in every split.")
     return splits
 
 
@@ -418,12 +526,46 @@ class SelectingModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _predictor(self, X: Any) -> NDArray[np.float64]:
         """Return the linear predictor of some rows."""
         check_is_fitted(self)
+        coefficients = np.ravel(self.coef_)[self.support_]
+        intercept = float(np.ravel(self.intercept_)[0])
+        if isinstance(X, Genotypes):
+            check_same_variants(self, X)
+            return X._times(np.ravel(self.coef_)) + intercept
+        if isinstance(X, ColumnSource):
+            return np.asarray(self._read_columns(X, self.support_) @ coefficients + intercept)
         X = validate_table(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )
-        coefficients = np.ravel(self.coef_)[self.support_]
-        intercept = float(np.ravel(self.intercept_)[0])
         return np.asarray(X[:, self.support_] @ coefficients + intercept, dtype=np.float64)
+
+    def _read_columns(self, source: ColumnSource, which: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Read some columns of a source that has those of the fit."""
+        source.check_shape()
+        rows, width = source.shape
+        if width != self.n_features_in_:
+            raise ValueError(
+                f"X has {width} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        return Reader(source).columns(which) if len(which) else np.empty((rows, 0))
+
+    def transform(self, X: Any) -> Any:
+        """Return the columns that were chosen.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or ColumnSource of shape (n, p)
+            Rows with the columns of ``fit``.
+
+        Returns
+        -------
+        array of shape (n, k)
+            Those columns, in their order.
+        """
+        if not isinstance(X, ColumnSource):
+            return super().transform(X)
+        check_is_fitted(self)
+        return self._read_columns(X, np.flatnonzero(self._get_support_mask()))
 
     def _repr_html_inner(self) -> str:
         # What a notebook shows: scikit-learn's box, and below it what was fitted.

@@ -4,12 +4,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from ellzero import Genotypes
 from ellzero._engine import copy_rows, make_columns, make_design_on, make_engine
+from ellzero.sources import ArraySource
 
 N, P = 530, 101  # more than two stretches of rows, and panels that are not full
 
 
-def table(rng):
+def table(rng, kind=""):
+    if "genotypes" in kind:
+        return rng.binomial(2, rng.random(P), size=(N, P)).astype(float)
     X = rng.normal(size=(N, P)) * (rng.random((N, P)) < 0.4)
     X += rng.random(P) < 0.1  # some columns have no zeros
     return X
@@ -27,6 +31,10 @@ def long_indices(X):
     return columns
 
 
+class Narrow(ArraySource):
+    block_columns = 40
+
+
 KINDS = {
     "C": lambda X: make_columns(np.ascontiguousarray(X)),
     "F": lambda X: make_columns(np.asfortranarray(X)),
@@ -34,8 +42,13 @@ KINDS = {
     "reversed": lambda X: make_columns(np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1]),
     "sparse": lambda X: make_columns(sparse.csc_array(X)),
     "sparse, long indices": lambda X: make_columns(long_indices(X)),
+    "source": lambda X: make_columns(Narrow(X)),
     "panels": lambda X: copy_rows(np.vstack([X[::-1], X]), np.arange(2 * N)[: N - 1 : -1][::-1]),
     "panels of columns": lambda X: copy_rows(np.asfortranarray(X), np.arange(N)),
+    "genotypes": lambda X: make_columns(Genotypes.from_array(X)),
+    "rows of genotypes": lambda X: copy_rows(
+        Genotypes.from_array(np.vstack([X[:7], X])), np.arange(7, N + 7)
+    ),
 }
 kinds = pytest.mark.parametrize("kind", KINDS)
 types = pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -44,7 +57,7 @@ types = pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @kinds
 @types
 def test_entries_are_those_of_the_table(rng, kind, dtype):
-    X = table(rng).astype(dtype)
+    X = table(rng, kind).astype(dtype)
     columns = KINDS[kind](X)
     assert (columns.rows, columns.columns) == X.shape
     assert columns.entries == (np.count_nonzero(X) if "sparse" in kind else X.size)
@@ -60,7 +73,7 @@ def test_entries_are_those_of_the_table(rng, kind, dtype):
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("width", [1, 3, 4, 5, 7, 16])
 def test_products_with_any_vectors(rng, kind, dtype, weighted, width):
-    X = table(rng).astype(dtype)
+    X = table(rng, kind).astype(dtype)
     # Whatever they are: not the means of X, not columns of it, not centred
     mean, inverse_scale = rng.normal(size=P), rng.normal(size=P)
     root = rng.random(N) * (rng.random(N) < 0.9) if weighted else None
@@ -73,7 +86,7 @@ def test_products_with_any_vectors(rng, kind, dtype, weighted, width):
 @kinds
 @pytest.mark.parametrize("weighted", [True, False])
 def test_bits_of_products_do_not_depend_on_company_or_threads(rng, kind, weighted):
-    columns = KINDS[kind](np.tile(table(rng), (1, 30)))  # enough to be shared among threads
+    columns = KINDS[kind](np.tile(table(rng, kind), (1, 30)))  # enough to be shared among threads
     mean, inverse_scale = rng.normal(size=30 * P), rng.normal(size=30 * P)
     root = rng.random(N) if weighted else None
     V = rng.normal(size=(N, 16))
@@ -88,7 +101,7 @@ def test_bits_of_products_do_not_depend_on_company_or_threads(rng, kind, weighte
 @kinds
 @pytest.mark.parametrize("weighted", [True, False])
 def test_gram_columns_are_products_with_prepared_columns(rng, kind, weighted):
-    X = table(rng)
+    X = table(rng, kind)
     columns = KINDS[kind](X)
     weights = rng.random(N) if weighted else None
     design = make_design_on(columns, rng.normal(size=N), weights, True, 1)
@@ -101,7 +114,7 @@ def test_gram_columns_are_products_with_prepared_columns(rng, kind, weighted):
 
 @kinds
 def test_residuals_of_a_fit_are_orthogonal_to_its_columns(rng, kind):
-    X, y = table(rng), rng.normal(size=N)
+    X, y = table(rng, kind), rng.normal(size=N)
     columns = KINDS[kind](X)
     design = make_design_on(columns, y, None, True, 1)
     engine = make_engine(design, 0.0, 1)

@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference.subsets import energy, preprocess, solve
+from scipy import sparse
 
+from ellzero import _core
 from ellzero._engine import make_design, make_engine
 from ellzero.datasets import make_collinear
 
@@ -15,8 +17,12 @@ def problem(seed, n=40, p=15, n_factors=2):
     return X, y
 
 
-def engine_on(X, y, ridge=0.0, weights=None, intercept=True, threads=1, **options):
-    return make_engine(make_design(X, y, weights, intercept, threads, **options), ridge, threads)
+def engine_on(X, y, ridge=0.0, weights=None, intercept=True, threads=1, screened=False, **options):
+    if not screened:
+        design = make_design(X, y, weights, intercept, threads, **options)
+        return make_engine(design, ridge, threads)
+    design = make_design(sparse.csc_array(X), y, weights, intercept, threads, **options)
+    return _core.ScreenedSquares(design, np.array(ridge, dtype=np.float64, ndmin=1), threads)
 
 
 def stand(engine, members):
@@ -24,19 +30,21 @@ def stand(engine, members):
     return engine
 
 
+both_engines = pytest.mark.parametrize("screened", [False, True], ids=["all", "screened"])
 RIDGES = [0.0, 0.3, np.linspace(0.01, 2, 15)]
 
 
 @pytest.mark.parametrize("ridge", RIDGES, ids=["none", "one", "per column"])
 @pytest.mark.parametrize("intercept", [True, False])
 @pytest.mark.parametrize("weighted", [True, False])
-def test_scores_equal_refits(rng, ridge, intercept, weighted):
+@both_engines
+def test_scores_equal_refits(rng, ridge, intercept, weighted, screened):
     X, y = problem(1)
     X = X + rng.normal(size=X.shape[1])
     weights = rng.integers(0, 4, size=len(y)).astype(float) if weighted else None
     Z, target = preprocess(X, y, weights=weights, intercept=intercept)
     members = [3, 7, 1, 12]
-    engine = stand(engine_on(X, y, ridge, weights, intercept), members)
+    engine = stand(engine_on(X, y, ridge, weights, intercept, screened=screened), members)
 
     beta, base = solve(Z, target, members, ridge)
     assert engine.members.tolist() == members
@@ -77,9 +85,10 @@ def assert_same_state(engine, fresh, tolerance):
 
 @pytest.mark.parametrize("ridge", RIDGES, ids=["none", "one", "per column"])
 @pytest.mark.parametrize("n_factors", [0, 2, 5])
-def test_a_thousand_flips_agree_with_a_fresh_start(rng, ridge, n_factors):
+@both_engines
+def test_a_thousand_flips_agree_with_a_fresh_start(rng, ridge, n_factors, screened):
     X, y = problem(2, n_factors=n_factors)
-    engine = engine_on(X, y, ridge)
+    engine = engine_on(X, y, ridge, screened=screened)
     for j in rng.integers(15, size=1000):
         assert engine.flip(int(j))
     assert_same_state(engine, stand(engine_on(X, y, ridge), engine.members), 1e-9)
@@ -87,9 +96,10 @@ def test_a_thousand_flips_agree_with_a_fresh_start(rng, ridge, n_factors):
 
 @pytest.mark.parametrize("cache_bytes", [1e9, 1e3], ids=["roomy", "tight"])
 @pytest.mark.parametrize("p", [15, 700])
-def test_moves_of_many_flips_agree_with_a_fresh_start(rng, p, cache_bytes):
+@both_engines
+def test_moves_of_many_flips_agree_with_a_fresh_start(rng, p, cache_bytes, screened):
     X, y = problem(4, n=60, p=p)
-    engine = engine_on(X, y, 0.1, cache_bytes=cache_bytes)
+    engine = engine_on(X, y, 0.1, cache_bytes=cache_bytes, screened=screened)
     for size in rng.integers(0, 9, size=40):
         stand(engine, rng.permutation(p)[:size])
         kept = rng.permutation(engine.members)[: size // 2]
@@ -97,10 +107,11 @@ def test_moves_of_many_flips_agree_with_a_fresh_start(rng, p, cache_bytes):
         assert_same_state(engine, stand(engine_on(X, y, 0.1), engine.members), 1e-9)
 
 
-def test_a_thousand_flips_among_nearly_equal_columns(rng):
+@both_engines
+def test_a_thousand_flips_among_nearly_equal_columns(rng, screened):
     X, y = problem(3, p=8)
     X = np.hstack([X, X[:, :4] + 1e-4 * rng.normal(size=(40, 4)) / np.sqrt(40)])
-    engine = engine_on(X, y)
+    engine = engine_on(X, y, screened=screened)
     for j in rng.integers(12, size=1000):
         assert engine.flip(int(j))
     assert_same_state(engine, stand(engine_on(X, y), engine.members), 1e-9)
@@ -111,9 +122,10 @@ def test_a_thousand_flips_among_nearly_equal_columns(rng):
     members=st.lists(st.integers(0, 14), unique=True, max_size=8),
     j=st.integers(0, 14),
 )
-def test_flip_and_flip_back_is_the_identity(seed, members, j):
+@both_engines
+def test_flip_and_flip_back_is_the_identity(screened, seed, members, j):
     X, y = problem(seed)
-    engine, still = (stand(engine_on(X, y), members) for _ in range(2))
+    engine, still = (stand(engine_on(X, y, screened=screened), members) for _ in range(2))
     engine.flip(j)
     engine.flip(j)
     assert_same_state(engine, still, 1e-11)

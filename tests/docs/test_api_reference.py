@@ -39,7 +39,8 @@ def test_every_public_name_of_the_package_is_on_the_page():
 
 
 @pytest.mark.parametrize(
-    "name", ["datasets", "paper", "plotting", "posterior", "selection", "shrinkage", "tables"]
+    "name",
+    ["datasets", "genotypes", "paper", "plotting", "posterior", "selection", "shrinkage", "tables"],
 )
 def test_every_public_name_of_a_module_is_on_the_page(name):
     module = f"ellzero.{name}"

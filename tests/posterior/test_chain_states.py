@@ -14,6 +14,7 @@ X, Y = autoregressive(60, 20, 0.7, seed=1)
 
 def columns_sampler(**prior):
     design, tempered = design_of(X, Y), prior.pop("tempered", False)
+    active = prior.pop("active", [])
     own = core_prior(20, 59.0, theta=prior.pop("theta", (1.0, 3.0)), **prior)
 
     def sample(schedule, threads):
@@ -28,6 +29,7 @@ def columns_sampler(**prior):
             threads=threads,
             progress=None,
             modes=[[3, 10], [4, 11], [3, 10, 15]],
+            active=active,
         )
 
     return sample
@@ -138,6 +140,14 @@ SAMPLERS = {
         columns_sampler,
         {"noise": (0.5, 1.0), "spread": (1.0, 30.0), "tempered": True},
     ),
+    "columns, active": (
+        columns_sampler,
+        {"noise": (0.5, 1.0), "spread": (1.0, 30.0), "active": [3, 4, 5, 10, 11, 17]},
+    ),
+    "columns, active, laplace": (
+        columns_sampler,
+        {"slab": "laplace", "noise": (0.5, 1.0), "spread": (1.0, 60.0), "active": [3, 4, 10, 11]},
+    ),
     "groups": (groups_sampler, {"slab": "gaussian", "heredity": False}),
     "groups, zellner, heredity": (groups_sampler, {"slab": "zellner", "heredity": True}),
     "groups, heredity": (groups_sampler, {"slab": "gaussian", "heredity": True}),
@@ -153,9 +163,9 @@ SAMPLERS = {
 }
 
 
-def make_schedule(warmup, thin):
+def make_schedule(warmup, thin, batch=1):
     schedule = _core.Schedule()
-    schedule.warmup, schedule.thin = warmup, thin
+    schedule.warmup, schedule.thin, schedule.batch, schedule.within = warmup, thin, batch, 2
     return schedule
 
 
@@ -171,14 +181,15 @@ def assert_same_bits(one, other):
 def test_a_chain_goes_on_as_if_it_had_not_stopped(name):
     make, arguments = SAMPLERS[name]
     sample = make(**arguments)
-    warmup, thin = 130, 1 if make is mixture_sampler else 3
+    schedule = (130, 1 if make is mixture_sampler else 3, 4 if "active" in arguments else 1)
+    thin = schedule[1]
     before, after, end = (iterations // thin for iterations in (300, 510, 660))  # a boundary
-    whole = ChainRun(5, end, "", {}).draw(make_schedule(warmup, thin), lambda s: sample(s, 1))
+    whole = ChainRun(5, end, "", {}).draw(make_schedule(*schedule), lambda s: sample(s, 1))
     run = ChainRun(5, before, "", {})
-    run.draw(make_schedule(warmup, thin), lambda s: sample(s, 2))
+    run.draw(make_schedule(*schedule), lambda s: sample(s, 2))
     for n_draws in (after, end):
         run.n_draws = n_draws
-        run.draw(make_schedule(warmup, thin), lambda s: sample(s, 3))
+        run.draw(make_schedule(*schedule), lambda s: sample(s, 3))
     assert_same_bits(run.chains, whole)
 
 

@@ -454,3 +454,41 @@ def test_growing_while_others_ask():
         assert all(pool.map(ask, range(60)))
         growing.result()
     assert frontier.sizes[-1] == 24
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+def test_walks_among_very_many_columns_keep_to_the_promising_ones(ridge):
+    # Constant columns can't be inserted, so that what is found can't depend on them; from 10,000
+    # columns on walks are made on a copy of a few.
+    X, y, _ = make_collinear(60, 40, snr_db=3, random_state=5)
+    weights = np.random.default_rng(0).integers(0, 3, size=60).astype(float)
+    wide = np.full((60, 10_000), 7.0)
+    where = np.sort(np.random.default_rng(1).choice(10_000, 40, replace=False))
+    wide[:, where] = X
+    for forced in ([], [3, 17]):
+        options = {"max_size": 12, "ridge": ridge, "sample_weight": weights}
+        few = l0_frontier(X, y, always_include=forced, **options)
+        many = l0_frontier(wide, y, always_include=where[forced], **options)
+        np.testing.assert_allclose(many.energies, few.energies, rtol=1e-10)
+        for one, two in zip(many.supports, few.supports, strict=True):
+            np.testing.assert_array_equal(one, where[two])
+
+
+def test_among_very_many_columns_no_swap_betters_the_frontier():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(40, 12_000))
+    X[:, 1:] += 2 * X[:, :-1]
+    y = X[:, [5, 7, 900, 901]] @ [3.0, -3.0, 2.0, 2.0] + rng.normal(size=40)
+    found = l0_frontier(X, y, max_size=6)
+    assert (np.diff(found.energies) < 0).all()
+    centred, left = X - X.mean(axis=0), y - y.mean()
+    for size in (2, 4, 6):
+        support = found.supports[size]
+        Q, _ = np.linalg.qr(centred[:, support])
+        assert found.energies[size] == pytest.approx(0.5 * np.sum((left - Q @ (Q.T @ left)) ** 2))
+        for out in range(size):
+            Q, _ = np.linalg.qr(centred[:, np.delete(support, out)])
+            rest, others = left - Q @ (Q.T @ left), centred - Q @ (Q.T @ centred)
+            norms = np.einsum("ij,ij->j", others, others)
+            gains = np.where(norms > 1e-6, (rest @ others) ** 2 / np.maximum(norms, 1e-6), 0)
+            assert 0.5 * (rest @ rest - gains.max()) >= found.energies[size] * (1 - 1e-9)

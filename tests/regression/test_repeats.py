@@ -176,8 +176,38 @@ def test_repeats_share_the_design_of_all_rows_and_are_made_when_asked_for():
     assert len(list(repeats)) == 4
     assert all(folds.whole is repeats.whole for folds in repeats)
     assert repeats[0] is repeats[0]
-    assert repeats[1] is not repeats[1]
-    assert [folds.splits for folds in repeats[1:3]] == splits[1:3]
+    first = repeats[1]
+    assert repeats[1] is first  # the last is kept
+    assert repeats[2] is not None
+    assert repeats[1] is not first
+    for found, given in zip(repeats[1:3], splits[1:3], strict=True):
+        for one, two in zip(found.splits, given, strict=True):
+            np.testing.assert_array_equal(one[0], two[0])
+            np.testing.assert_array_equal(one[1], two[1])
+
+
+def test_training_rows_that_are_no_complement_are_kept_as_they_are():
+    data, splits, _ = far_apart()
+    (train, test), *others = splits[1]
+    odd = [(train[:-3], test), (np.flip(others[0][0]), others[0][1])]
+    found = RepeatedFolds(data, [splits[0], odd])[1].splits
+    for one, two in zip(found, odd, strict=True):
+        np.testing.assert_array_equal(one[0], two[0])
+
+
+def test_a_large_table_is_copied_once_at_a_time(monkeypatch):
+    data, splits, procedure = far_apart()
+    small = procedure.choose(RepeatedFolds(data, splits))
+    monkeypatch.setattr(_folds, "_LARGE_BYTES", 0)
+    repeats = RepeatedFolds(data, splits)
+    large = procedure.choose(repeats)
+    assert large.max_size == small.max_size
+    for rule in ("min", "1se"):
+        np.testing.assert_allclose(large.marks[rule], small.marks[rule], rtol=1e-9)
+    # Nothing but the last repeat is held.
+    assert repeats._first is None
+    assert repeats._last is not None
+    assert repeats._last[0] == len(splits) - 1
 
 
 def test_folds_that_learn_repeat_too():

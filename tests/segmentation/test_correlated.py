@@ -12,6 +12,9 @@ from scipy.signal import lfilter
 
 from ellzero import L0SegmentDenoiser, segment, segment_path
 from ellzero._warnings import PiecesWarning
+from ellzero.segmentation._correlated import correlation_of_missed_jumps
+from ellzero.segmentation._noise import noise_of_residuals
+from ellzero.segmentation._series import Series, fit_segments, read_one
 
 
 def autoregressive(rng, phi, n):
@@ -202,3 +205,35 @@ def test_the_same_bits_whatever_the_number_of_threads(rng):
     one, many = (segment(rows, noise="ar1", n_jobs=jobs) for jobs in (1, 4))
     for a, b in zip(one, many, strict=True):
         assert a.signal.tobytes() == b.signal.tobytes()
+
+
+def short_steps(rng, length, phi, n=20_000):
+    levels = np.repeat(2 * rng.normal(size=n // length + 1), length)[:n]
+    return levels + autoregressive(rng, phi, n)
+
+
+def test_jumps_too_small_to_be_found_are_no_correlation():
+    # They leave a correlation of .01 to .05 in what the pieces leave of white noise.
+    for seed in range(3):
+        rng = np.random.default_rng(1000 + seed)
+        assert segment(short_steps(rng, 63, 0.0)).phi == 0
+        # Noise that is correlated beyond that is seen to be.
+        assert segment(short_steps(rng, 63, 0.1)).phi == pytest.approx(0.1, abs=0.04)
+
+
+def test_the_correlation_that_missed_jumps_leave():
+    rng = np.random.default_rng(1)
+    series = read_one(short_steps(rng, 40, 0.0, n=200_000), None)
+    found = segment(series.y, noise="white")
+    fit = fit_segments(series, 1.0, found.changepoints)
+    left = noise_of_residuals(series, fit, "ar1").correlation
+    expected = correlation_of_missed_jumps(series, fit, found.lam)
+    assert 0.01 < left / 2 < expected < 2 * left
+    # A sample of weight two counts as two.
+    double = Series(series.y, np.full(series.y.size, 2.0), None)
+    assert correlation_of_missed_jumps(double, fit, 2 * found.lam) == pytest.approx(expected)
+    clear = np.repeat([0.0, 9.0, 3.0], 200) + 0.1 * rng.normal(size=600)
+    found = segment(clear, noise="white")
+    far_apart = read_one(clear, None)
+    fit = fit_segments(far_apart, 1.0, found.changepoints)
+    assert correlation_of_missed_jumps(far_apart, fit, found.lam) == 0

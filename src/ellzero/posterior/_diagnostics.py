@@ -131,7 +131,9 @@ def mixing_problem(
     problem = _disagreement({**others, **(scales or {})})
     if problem:
         return problem
-    limit = _ERROR / np.sqrt(_share(n_chains * n_draws))
+    # A row of conditional may be the average of several draws.
+    drawn = max([n_draws, *(np.shape(own)[1] for own in others.values())])
+    limit = _ERROR / np.sqrt(_share(n_chains * drawn))
     errors = _batch_errors(conditional)
     worst = np.argsort(-errors)[:3]
     exact = probability_errors(conditional[:, :, worst])

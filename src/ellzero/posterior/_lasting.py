@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ellzero._progress import draw_printer
 from ellzero._sklearn import unchanged_on_error
+from ellzero.posterior._active import ALL, Active
 from ellzero.posterior._archive import pack, unpack
 from ellzero.posterior._checkpoint import Checkpoint
 from ellzero.posterior._run import ChainRun, begin_run, go_on
@@ -203,11 +204,17 @@ class LastingPosterior:
         return run if self.checkpoint is None else Checkpoint(self.checkpoint, self).resume(run)
 
     def _draw(
-        self, run: ChainRun, sample: Callable[..., list[dict[str, Any]]], *, tempered: bool = False
+        self,
+        run: ChainRun,
+        sample: Callable[..., list[dict[str, Any]]],
+        *,
+        tempered: bool = False,
+        active: Active = ALL,
     ) -> list[dict[str, Any]]:
         """Run the chains from where they are; ``sample`` takes a schedule, threads and progress."""
         schedule, workers = how_to_draw(self, run.n_draws)
         schedule.tempered = tempered
+        schedule.batch, schedule.within = active.batch, active.within
         chains = self.n_chains
         total = chains * (schedule.warmup + schedule.draws * schedule.thin)
         verbose, begin = self.verbose, chains * run.iteration

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ellzero import _core
 from ellzero._columns import column_name
 from ellzero._engine import CACHE_BYTES, thread_count
+from ellzero.posterior._active import find_active
 from ellzero.posterior._credible_sets import Correlations, correlate
 from ellzero.posterior._flat import FlatTerms, take_out
 from ellzero.posterior._marginals import Marginals, make_marginals
@@ -52,6 +53,7 @@ class ColumnProblem:
     """
 
     flat: FlatTerms | None = None
+    chooses_active = True
 
     def __init__(
         self,
@@ -78,6 +80,13 @@ class ColumnProblem:
         return make_starts(
             self.design, self.prior, self.always, n_chains, thread_count(), search=search
         )
+
+    def activate(self, starts: Starts) -> Starts:
+        """Choose the columns that are worth most sweeps of the Gibbs sampler, if not all are."""
+        if not self.chooses_active:
+            return starts
+        active = find_active(self.design, self.prior, self.free, *starts[:3], thread_count())
+        return starts._replace(active=active)
 
     def enumerate(
         self, reference: list[float], *, draws: int, seed: int, threads: int
@@ -106,6 +115,7 @@ class ColumnProblem:
             threads=threads,
             progress=progress,
             modes=starts.modes,
+            active=starts.active.columns,
         )
 
     def correlate(self, inclusion: _Floats) -> Correlations:
@@ -152,6 +162,7 @@ class GroupProblem(ColumnProblem):
     """
 
     shared = True
+    chooses_active = False
 
     def __init__(self, design: _core.Quadratic, prior: _core.SpikeSlabPrior, units: Units) -> None:
         parents = units.parents

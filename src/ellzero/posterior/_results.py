@@ -14,7 +14,8 @@ from ellzero import _core
 from ellzero._columns import column_name
 from ellzero._engine import make_design, thread_count
 from ellzero._predictive import predictive_interval, student_log_density
-from ellzero._sklearn import SelectingRegressor, validate_table
+from ellzero._sklearn import SelectingRegressor, check_same_variants, validate_table
+from ellzero.genotypes._genotypes import Genotypes
 from ellzero.posterior._arviz import ArvizModel, dense
 from ellzero.posterior._draws import PosteriorDraws
 from ellzero.posterior._lasting import LastingPosterior
@@ -79,6 +80,9 @@ class PosteriorModel(LastingPosterior, PriorModel, ArvizModel):
 
     def _check_rows(self, X: Any) -> Any:
         check_is_fitted(self)
+        if isinstance(X, Genotypes):
+            check_same_variants(self, X)
+            return X.to_array()
         return validate_table(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ellzero.genotypes._genotypes import Genotypes
+
 __all__ = ["merge_equal_rows"]
 
 _ROWS_PER_COLUMN = 4
@@ -28,6 +30,8 @@ def merge_equal_rows(
     n, p = X.shape
     if n > _ROWS_PER_COLUMN * p or n * p > _MOST_ENTRIES:
         return X, y, sample_weight
+    if isinstance(X, Genotypes):
+        X = X.to_array()
     weights = np.ones(n) if sample_weight is None else sample_weight
     groups: dict[bytes, list[int]] = {}
     for i, key in enumerate(_keys(X, y)):

@@ -107,7 +107,8 @@ class ChainRun:
     def _take(self, parts: list[_Chain], schedule: _core.Schedule) -> None:
         kept = max(self.iteration - schedule.warmup, 0) // schedule.thin
         if self.chains:
-            parts = [_join(*both, kept) for both in zip(self.chains, parts, strict=True)]
+            pairs = zip(self.chains, parts, strict=True)
+            parts = [_join(*both, kept, schedule.batch) for both in pairs]
         self.chains = parts
 
     def without(self, *names: str) -> ChainRun:
@@ -124,8 +125,11 @@ def _state_of(chain: _Chain) -> _Chain:
     return {name.removeprefix(_STATE): own for name, own in chain.items() if _STATE in name}
 
 
-def _join(before: _Chain, after: _Chain, kept: int) -> _Chain:
-    """Put together the first ``kept`` draws of a chain and those that were drawn after them."""
+def _join(before: _Chain, after: _Chain, kept: int, batch: int) -> _Chain:
+    """Put together the first ``kept`` draws of a chain and those that were drawn after them.
+
+    They are whole batches, of which there is one row of ``conditional`` each.
+    """
     joined = {}
     sparse = "begins" in after
     for name, values in after.items():
@@ -135,9 +139,11 @@ def _join(before: _Chain, after: _Chain, kept: int) -> _Chain:
             first = before[name][: kept + 1]
             joined[name] = np.concatenate([first, values[1:] + first[-1]])
         else:
-            entries = (
-                int(before["begins"][kept]) if sparse and name in ("support", "beta") else kept
-            )
+            entries = kept
+            if sparse and name in ("support", "beta"):
+                entries = int(before["begins"][kept])
+            elif name == "conditional":
+                entries = kept // batch
             joined[name] = np.concatenate([before[name][:entries], values])
     return joined
 

@@ -376,7 +376,8 @@ class SpikeSlabRegressor(ByModel):
         X : array-like or sparse matrix of shape (n, p)
             The columns to choose from. Arrays of floats are not copied, and sparse input is not
             made dense. Or :class:`ellzero.SufficientStatistics`, with ``y=None``; arrays of Dask,
-            h5py and zarr and memory-mapped files are read a stretch at a time.
+            h5py and zarr and memory-mapped files are read a stretch at a time. Or
+            :class:`ellzero.Genotypes`, but not with Student's noise.
         y : array-like of shape (n,)
             The response.
         sample_weight : array-like of shape (n,), default=None
@@ -440,8 +441,11 @@ class SpikeSlabRegressor(ByModel):
             constant = problem.log_evidence_constant(settings.theta)
             self.log_evidence_ = found.log_evidence + constant
         else:
+            tempered = self.solver_ == "tempered"
+            if not tempered:
+                starts = problem.activate(starts)
             sample = partial(problem.sample, starts, seed=run.seed)
-            chains = self._draw(run, sample, tempered=self.solver_ == "tempered")
+            chains = self._draw(run, sample, tempered=tempered, active=starts.active)
         self._store(problem, chains, starts, run)
         if isinstance(problem, StudentProblem):
             problem.amend(self, chains)
@@ -536,7 +540,8 @@ class SpikeSlabRegressor(ByModel):
         self._conditional = None
         self._certain = ~np.isin(np.arange(len(problem.names)), problem.free)
         if not exact:
-            shape = (self.n_chains, run.n_draws, len(problem.names))
+            rows = len(chains[0]["conditional"])  # for every batch of draws one
+            shape = (self.n_chains, rows, len(problem.names))
             self._conditional = np.empty(shape, dtype=np.float32)
             for own, chain in zip(self._conditional, chains, strict=True):
                 own[:] = chain.pop("conditional")  # a large one is not held twice for long

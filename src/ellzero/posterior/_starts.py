@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero._engine import make_engine
+from ellzero.posterior._active import ALL, Active
 from ellzero.posterior._modes import at_typical_scales, find_group_modes, find_modes
 from ellzero.posterior._prior import gaussian_twin
 from ellzero.regression._group_search import GroupSearch
@@ -51,6 +52,7 @@ class Starts(NamedTuple):
     supports: list[list[int]]
     reference: list[float]  # for columns of unit norm
     modes: list[list[int]] = []  # noqa: RUF012 a tuple's default is never written to
+    active: Active = ALL
 
 
 def make_starts(

@@ -121,6 +121,8 @@ class StudentProblem(ColumnProblem):
     ``design`` is that of y cut off on both sides: chains start from what is found in it.
     """
 
+    chooses_active = False
+
     def __init__(
         self,
         design: _core.Quadratic,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero._certificate import Certificate
-from ellzero._engine import make_engine, thread_count
+from ellzero._engine import make_search_engine, thread_count
 from ellzero.regression._cv_curve import Curve, FoldPath, Glance, glance_at, make_curve
 from ellzero.regression._fold_paths import AnyFolds, FoldSearch
 from ellzero.regression._folds import SharedFolds
@@ -36,8 +36,9 @@ CV_RIDGES = (0.0, 0.003, 0.01, 0.03, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 15.0, 50.0)
 # folds would not change that, since they are about the same rows.
 _BEHIND = 1.0
 _FIRST_SIZE = 20
-# Searches that may have to be carried on are kept up to this size; others begin anew.
-_KEPT_BYTES = 1e9
+# Searches that may have to be carried on are kept up to this size of each, and of all; others begin
+# anew.
+_KEPT_BYTES, _ALL_KEPT_BYTES = 16e6, 1e8
 
 
 class Mark(NamedTuple):
@@ -117,10 +118,12 @@ class CrossValidation(NamedTuple):
         repeats = cast(Sequence[AnyFolds], [folds] if one else folds)
         found = self._search(repeats)
         nothing = [_errors_of_nothing(paths) for paths in found[0].paths]
+        # Of repeats at once, where they know: the first may have to be made anew.
+        scale = getattr(folds, "error_scale", None) or repeats[0].error_scale
         curves = [
             make_curve(
                 ridge.paths,
-                1e-12 * repeats[0].error_scale,
+                1e-12 * scale,
                 most=ridge.most,
                 cautious=self.rescales,
                 nothing=nothing,
@@ -173,13 +176,13 @@ class CrossValidation(NamedTuple):
         found = [_Ridge(value, 1 + value if self.rescales else 1.0) for value in self.ridges]
         reached: list[list[int]] = []
         kept: dict[int, list[FoldSearch]] = {}
-        room = _KEPT_BYTES
+        room = _ALL_KEPT_BYTES
         for r in range(len(repeats)):
             folds, running = repeats[r], [ridge for ridge in found if ridge.running]
-            room -= folds.footprint
             searches = self._open(folds, running)
             self._grow(searches, folds, running)
-            if room >= 0 and r + 1 < len(repeats):
+            if folds.footprint <= min(_KEPT_BYTES, room) and r + 1 < len(repeats):
+                room -= folds.footprint
                 kept[r] = searches
             reached.append([ridge.size for ridge in running])
             if r == 0 and self.rescales:
@@ -279,7 +282,7 @@ class CrossValidation(NamedTuple):
             if inner is None:
                 continue
             mark = self.choose(inner).marks[rule]
-            engine = make_engine(fold.design, mark.ridge, thread_count())
+            engine = make_search_engine(fold.design, mark.ridge, thread_count())
             engine.move_to(self.forced)
             problem = Problem(engine, fold.design, self.forced, None, self.progress, mark.ridge)
             self.solve(problem, mark.lam)

@@ -254,7 +254,12 @@ def _standard_error(repeats: list[_Repeat], values: list[_Floats]) -> _Floats:
 def _standard_error_of(share: _Floats, values: _Floats) -> _Floats:
     mean = share @ values
     finite = np.isfinite(mean)  # predictions may be too large to be squared
-    known = np.where(finite, values, 0.0)
-    unit = max(float(np.abs(known).max()), np.finfo(float).tiny)  # squares of errors may overflow
-    variance = share @ ((known - np.where(finite, mean, 0.0)) / unit) ** 2
+    known, centre = values, mean
+    if not finite.all():
+        known, centre = np.where(finite, values, 0.0), np.where(finite, mean, 0.0)
+    largest = max(float(known.max()), -float(known.min()))
+    unit = max(largest, float(np.finfo(float).tiny))  # squares of errors may overflow
+    deviations = known - centre  # there may be many: one by one, in place
+    deviations /= unit
+    variance = share @ np.square(deviations, out=deviations)
     return np.where(finite, unit * np.sqrt(variance / (len(share) - 1)), np.inf)

@@ -68,6 +68,9 @@ class FoldSearch:
         self._folds, self._ridge, self._forced = folds, ridge, forced
         self._workers, self._threads = workers, threads
         self._batches = folds.batches()
+        self._sizes: list[int] = []  # that were asked for so far
+        # Whether folds that share their parts are searched some at a time
+        self._shared = len(self._batches) > 1 and getattr(folds, "parts", None) is not None
         # Folds that are all in memory go on from where they are, others begin anew.
         self._kept: tuple[list[Any], _Core] | None = None
         self._neighbour: _Core | None = None
@@ -90,12 +93,20 @@ class FoldSearch:
         """
         self.models: list[_core.FoldModels] = []
         paths: list[FoldPath] = []
+        before, self._sizes = self._sizes, [*self._sizes, max_size]
         for make in self._batches:
             batch, core = self._kept or self._open(make())
+            # What begins anew takes the way of what was kept: a search may depend on it.
+            for size in before if self._shared else []:
+                core.search(size, progress, None)
             core.search(max_size, progress, self._neighbour)
             found = core.judge()
             paths += [self._path(*each) for each in zip(batch, found, strict=True)]
             self.models += found
+            if self._shared:
+                del core
+                for fold in batch:
+                    fold.design.drop_columns()
         return paths
 
     def _path(self, fold: Any, models: _core.FoldModels) -> FoldPath:

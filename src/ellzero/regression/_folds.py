@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ellzero import _core
 from ellzero._engine import (
     CACHE_BYTES,
     copy_rows,
     make_columns,
+    make_design,
     make_design_on,
-    make_engine,
+    make_search_engine,
     thread_count,
 )
+from ellzero._sklearn import Split
+from ellzero.genotypes._genotypes import Genotypes
 from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._problem import DEFAULT_MAX_SIZE, Problem
+from ellzero.regression._room import Room, plan_room
 from ellzero.regression._units import Units
+from ellzero.sources._column_source import ColumnSource
 from ellzero.sources._ready import pays, ready_products
 
 __all__ = [
@@ -47,16 +54,20 @@ _LARGE = 1e100
 _DESIGN_BYTES = 1e9
 # So many columns of products are made for each part and each fold, roughly.
 _PRODUCTS = 400
+# Of repeats of an X of so many bytes and more one at a time is kept: each has a copy of X.
+_LARGE_BYTES = 16e6
 
 
 class Data(NamedTuple):
-    """A checked table, dense or CSR, and what is common to all fits on its rows."""
+    """A checked table, dense, CSR, genotypes or a source, and what all fits on its rows share."""
 
     X: Any
     y: NDArray[np.float64]
     sample_weight: NDArray[np.float64] | None
     fit_intercept: bool
     threads: int
+    memory: float | None = None  # bytes for columns of products
+    largest: int = DEFAULT_MAX_SIZE  # models that there has to be memory for
 
     def rows(self, which: _Integers) -> Data:
         """Return the same for some of the rows."""
@@ -65,18 +76,43 @@ class Data(NamedTuple):
 
     def columns(self) -> _core.Columns:
         """Return the columns of all rows."""
-        return make_columns(self.X if isinstance(self.X, np.ndarray) else self.X.tocsc())
+        return make_columns(self.X.tocsc() if sparse.issparse(self.X) else self.X)
+
+    def numbers(self) -> NDArray[np.floating]:
+        """Return what is in the table, in any order, but for genotypes, which are small."""
+        if isinstance(self.X, Genotypes):
+            return np.empty(0)
+        return np.asarray(self.X.data if sparse.issparse(self.X) else self.X)
 
     def columns_of(self, which: _Integers) -> _core.Columns:
         """Return the columns of some of the rows, few of many."""
-        if isinstance(self.X, np.ndarray):
-            return copy_rows(self.X, which)
-        return make_columns(self.X[which].tocsc())
+        if sparse.issparse(self.X):
+            return make_columns(self.X[which].tocsc())
+        return copy_rows(self.X, which)
 
     def design(self, columns: _core.Columns | None = None) -> _core.Quadratic:
         """Return the design of all rows, on their columns if these are at hand."""
         columns = self.columns() if columns is None else columns
         return make_design_on(columns, self.y, self.sample_weight, self.fit_intercept, self.threads)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that a copy of X takes: of genotypes few, of a source none."""
+        if isinstance(self.X, (Genotypes, ColumnSource)):
+            return 0
+        return int(self.X.nbytes if isinstance(self.X, np.ndarray) else self.X.data.nbytes)
+
+    def searchable_design(self) -> _core.Quadratic:
+        """Return the design of all rows, with all products made at once where that pays."""
+        X = self.X if isinstance(self.X, np.ndarray) else self.X.tocsc()
+        return make_design(
+            X,
+            self.y,
+            self.sample_weight,
+            self.fit_intercept,
+            self.threads,
+            largest=DEFAULT_MAX_SIZE,
+        )
 
     def design_of(
         self, which: _Integers, columns: _core.Columns, products: _Floats | None = None
@@ -86,6 +122,22 @@ class Data(NamedTuple):
         return make_design_on(
             columns, y, weight, self.fit_intercept, self.threads, CACHE_BYTES, products
         )
+
+    def source_parts(
+        self, rows: list[_Integers]
+    ) -> tuple[list[_core.Columns], list[_core.Quadratic], Any]:
+        """Return the columns and the designs of parts of the rows of a source, in one pass.
+
+        And what has to be kept for as long as the designs live.
+        """
+        whole = make_columns(self.X)
+        columns = [_core.source_rows(whole, which) for which in rows]
+        targets = [self._targets(which) for which in rows]
+        y, weights = [y for y, _ in targets], [weight for _, weight in targets]
+        # Their own caches are not used: columns of products are kept for all parts together
+        how = (self.fit_intercept, math.inf, self.threads)
+        designs = _core.source_quadratics(columns, y, weights, *how)
+        return columns, designs, (columns, targets)
 
     def ready_products(self, part_of: _Integers, parts: int) -> Sequence[_Floats | None]:
         """Return the products of all columns of every part, where that pays; else None of each."""
@@ -135,7 +187,7 @@ class Fold(NamedTuple):
 
     def problem(self, ridge: float, forced: _Integers) -> Problem:
         """Put an engine on the rows that are fitted on, at the forced columns."""
-        engine = make_engine(self.design, ridge, thread_count())
+        engine = make_search_engine(self.design, ridge, thread_count())
         engine.move_to(forced)
         return Problem(engine, self.design, forced, None, None, ridge)
 
@@ -220,6 +272,7 @@ class _Parts(NamedTuple):
     trained_on: NDArray[np.bool_]  # by part and split
     part_of: _Integers  # by row
     place: _Integers  # of each row in its part
+    room: Room
 
     def fold(self, trained_on: NDArray[np.bool_], test: _Integers) -> Fold:
         """Return the fold that trains on some of the parts."""
@@ -229,7 +282,7 @@ class _Parts(NamedTuple):
 
     def pool(self, which: _Integers) -> _core.Quadratic:
         """Return the design of some parts together."""
-        return _core.pooled_quadratic(self.core, which, CACHE_BYTES)
+        return _core.pooled_quadratic(self.core, which, self.room.fold)
 
 
 class SharedFolds(NamedTuple):
@@ -271,7 +324,10 @@ class SharedFolds(NamedTuple):
 
     def batches(self) -> list[Callable[[], list[Fold]]]:
         """Return what makes the folds, those together that are searched together."""
-        return [lambda: self.usable]
+        folds = self.usable
+        count = len(folds) if self.parts is None else self.parts.room.at_a_time
+        some = [folds[start : start + count] for start in range(0, len(folds), count)]
+        return [partial(list, own) for own in some]
 
     def one_by_one(self) -> Iterator[Turn]:
         """Give each fold that has rows of some weight."""
@@ -400,20 +456,35 @@ Folds = SharedFolds | LearnedFolds
 class RepeatedFolds(Sequence[SharedFolds]):
     """Several sets of folds of the same rows, which share the design of all rows.
 
-    The first is kept; the others are made whenever they are asked for, since each has a copy of X.
+    The one asked for last is kept, and of a small X the first; the others are made whenever they
+    are asked for, since each has a copy of X.
 
     Parameters
     ----------
     data : Data
         The rows.
-    repeats : list of lists of pairs of ndarray
+    repeats : list of lists of Split, or of pairs of ndarray
         The training and test rows of every fold, by repeat.
     """
 
-    def __init__(self, data: Data, repeats: list[_Splits]) -> None:
-        self._data, self._repeats = data, repeats
-        self._first = make_folds(data, repeats[0])
-        self.whole = self._first.whole
+    def __init__(self, data: Data, repeats: Sequence[Sequence[Split] | _Splits]) -> None:
+        self._data, n = data, len(data.y)
+        self._repeats = [
+            [split if isinstance(split, Split) else Split.of(*split, n) for split in splits]
+            for splits in repeats
+        ]
+        self._first: SharedFolds | None = None
+        self._last: tuple[int, SharedFolds] | None = None
+        if len(repeats) > 1 and data.nbytes >= _LARGE_BYTES:
+            self.whole = data.searchable_design()
+        else:
+            self._first = self._make(0)
+            self.whole = self._first.whole
+
+    @property
+    def error_scale(self) -> float:
+        """What errors are a share of: the variance of y."""
+        return self.whole.yy / self.whole.weight
 
     def __len__(self) -> int:
         return len(self._repeats)
@@ -421,10 +492,21 @@ class RepeatedFolds(Sequence[SharedFolds]):
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
             return [self[i] for i in range(len(self))[place]]
-        splits = self._repeats[place]
-        if splits is self._repeats[0]:
+        place = range(len(self))[place]
+        if place == 0 and self._first is not None:
             return self._first
-        return make_folds(self._data, splits, self.whole)
+        if self._last is None or self._last[0] != place:
+            self._last = None  # before the next is made
+            self._last = place, self._make(place, self.whole)
+        return self._last[1]
+
+    def _make(self, repeat: int, whole: _core.Quadratic | None = None) -> SharedFolds:
+        """Make the folds of a repeat; on a source, from its checkpoint if it has one."""
+        folds = make_folds(self._data, [split.rows() for split in self._repeats[repeat]], whole)
+        X = self._data.X
+        if isinstance(X, ColumnSource) and X.checkpoint is not None and folds.parts is not None:
+            folds.parts.core.keep_in(X.checkpoint_of(repeat))
+        return folds
 
 
 class Subsets(NamedTuple):
@@ -456,13 +538,17 @@ def make_folds(data: Data, splits: _Splits, whole: _core.Quadratic | None = None
     statistics of each are computed once and added up for every fold that trains on it.
     """
     parts = _make_parts(data, splits)
+    if parts is None and isinstance(data.X, ColumnSource):
+        raise ValueError(
+            f"cv must cut the rows of a {type(data.X).__name__} into {_MOST_PARTS} parts or "
+            "fewer, with no row in a training set twice."
+        )
     folds: list[Fold | None]
     if parts is None:
         columns = data.columns()
         whole = data.design(columns) if whole is None else whole
-        values = data.X if isinstance(data.X, np.ndarray) else data.X.data
         # Beyond that a weight of zero may not be enough to leave a row out.
-        large = any(np.abs(each).max(initial=0) > _LARGE for each in (values, data.y))
+        large = any(np.abs(each).max(initial=0) > _LARGE for each in (data.numbers(), data.y))
         folds = []
         for train, test in splits:
             few = 2 * len(train) < len(data.y) or np.unique(train).size < len(train)
@@ -479,8 +565,15 @@ def make_folds(data: Data, splits: _Splits, whole: _core.Quadratic | None = None
 
 
 def _make_parts(data: Data, splits: _Splits) -> _Parts | None:
-    """Cut the rows into parts; None if they are many, or no part of them can stand alone."""
+    """Cut the rows into parts; None if they are many, or no part of them can stand alone.
+
+    Nor are there parts of very many sparse columns, of which no products with all are made.
+    """
     n = len(data.y)
+    if not isinstance(data.X, np.ndarray):
+        rows, columns = data.X.shape
+        if _core.screening_pays(rows, columns, data.X.nnz):
+            return None
     member = np.zeros((len(splits), n), dtype=bool)
     for mask, (train, _) in zip(member, splits, strict=True):
         mask[train] = True
@@ -497,12 +590,17 @@ def _make_parts(data: Data, splits: _Splits) -> _Parts | None:
     place = np.empty(n, dtype=np.int64)
     for which in rows:
         place[which] = np.arange(len(which))
+    trained_on = np.ascontiguousarray(member[:, first].T)
+    room = plan_room(data.memory, data.X.shape[1], len(rows), len(splits), data.largest)
+    if isinstance(data.X, ColumnSource):
+        columns, designs, owner = data.source_parts(rows)
+        core = _core.make_parts(designs, room.parts, owner)
+        return _Parts(data, columns, core, trained_on, part_of, place, room)
     # Where the numbers of a part alone are too small to be squared, whole folds may be fine.
     with contextlib.suppress(ValueError):
         columns = [data.columns_of(which) for which in rows]
         products = data.ready_products(part_of, len(rows))
         designs = [data.design_of(*part) for part in zip(rows, columns, products, strict=True)]
-        core = _core.make_parts(designs, CACHE_BYTES)
-        trained_on = np.ascontiguousarray(member[:, first].T)
-        return _Parts(data, columns, core, trained_on, part_of, place)
+        core = _core.make_parts(designs, room.parts)
+        return _Parts(data, columns, core, trained_on, part_of, place, room)
     return None

@@ -190,9 +190,8 @@ class GrowingFrontier:
                 del self._offered[size]
         support = self._offered.get(models[-1].support.size, models[-1].support)
         self.problem.engine.move_to(support)
-        gains = self.problem.engine.insertion_gains()
-        self.next_column = int(gains.argmax())
-        self.next_gain = max(0.0, float(gains[self.next_column]))
+        best = self.problem.engine.best_insertions(1)
+        self.next_column, self.next_gain = (best[0].unit, best[0].gain) if best else (0, 0.0)
         self.last = support.size
         self._energies = energies
         self._hull = None

@@ -267,7 +267,9 @@ class L0Regressor(FittedSelection):
             The columns to choose from. Arrays of floats are not copied, whatever their layout, and
             sparse input is not made dense; float32 is kept and summed in float64. Or
             :class:`ellzero.SufficientStatistics` of rows that are too many, with ``y=None``; arrays
-            of Dask, h5py and zarr and memory-mapped files are read a stretch at a time.
+            of Dask, h5py and zarr and memory-mapped files are read a stretch at a time. Or a
+            :class:`ellzero.sources.ColumnSource`, which such arrays with more than 4,000 columns
+            are read as, or :class:`ellzero.Genotypes`.
         y : array-like of shape (n,)
             The response.
         sample_weight : array-like of shape (n,), default=None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,9 +19,10 @@ from ellzero._progress import progress_printer
 from ellzero._sklearn import (
     UNUSED,
     Interval,
+    Split,
     StrOptions,
     check_fit_input,
-    make_splits,
+    compact_splits,
     make_splitter,
     routed_to_splitter,
     splitter_routing,
@@ -38,8 +40,14 @@ from ellzero.regression._frontier import Frontier
 from ellzero.regression._group_cv import GroupCrossValidation
 from ellzero.regression._group_folds import GroupFolds
 from ellzero.regression._group_frontier import GroupFrontier
-from ellzero.regression._problem import check_ridges, largest_size, make_problem_on
+from ellzero.regression._problem import (
+    DEFAULT_MAX_SIZE,
+    check_ridges,
+    largest_size,
+    make_problem_on,
+)
 from ellzero.regression._removal import lost_of
+from ellzero.regression._room import check_memory
 from ellzero.regression._statistics_folds import folds_of_statistics
 from ellzero.regression._structured import (
     GroupData,
@@ -48,7 +56,7 @@ from ellzero.regression._structured import (
     make_search,
 )
 from ellzero.regression._units import UNIT_CONSTRAINTS, Units, resolve_units, structure_of
-from ellzero.sources import SufficientStatistics
+from ellzero.sources import ColumnSource, SufficientStatistics
 from ellzero.sources._statistics import warn_of_digits
 
 if TYPE_CHECKING:
@@ -83,6 +91,7 @@ class L0RegressorCV(FittedSelection):
         How often a number of folds is made, each time of rows shuffled anew; the curve is the mean
         of these repeats. Time grows with them: the default of ten takes about ten times as long as
         one. It is for a ``cv`` that is a number; the folds of a splitter are taken as they are.
+        None means one repeat on a :class:`ellzero.sources.ColumnSource`, where passes are dear.
     rule : {"min", "1se"}, default="min"
         "min" takes the interval of least mean error, "1se" that of largest ``lam`` whose mean error
         is at most one standard error above the least. Of several ridges, "min" takes the pair of
@@ -115,6 +124,13 @@ class L0RegressorCV(FittedSelection):
         The first repeat is ``KFold(cv, shuffle=True, random_state=random_state)``.
     nested : bool, default=False
         Whether to estimate the error of the whole procedure too: see ``nested_score_``.
+    memory : float or str, default=None
+        What means, scales and products of columns may take, in bytes or as ``"2GB"``, with
+        one ridge: products that do not fit are made again when they are asked for, and folds are
+        searched some at a time, to the same bits. X itself is not counted, nor a copy of its rows
+        by fold if it is in memory. There is room for models of up to ``max_size`` variables, 40 if
+        that is None; larger ones take more. None means 1 GB for products of the folds' rows, and
+        what the models take beyond that.
     verbose : int, default=0
         If positive, report on standard error how long work is getting on.
 
@@ -205,6 +221,7 @@ class L0RegressorCV(FittedSelection):
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "nested": ["boolean"],
+        "memory": [Interval(Real, 0, None, closed="neither"), str, None],
         "verbose": ["verbose"],
         **UNIT_CONSTRAINTS,
     }
@@ -233,6 +250,7 @@ class L0RegressorCV(FittedSelection):
         n_jobs: int | None = None,
         random_state: Any = 0,
         nested: bool = False,
+        memory: float | str | None = None,
         verbose: int = 0,
     ) -> None:
         self.cv = cv
@@ -253,6 +271,7 @@ class L0RegressorCV(FittedSelection):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.nested = nested
+        self.memory = memory
         self.verbose = verbose
 
     def get_metadata_routing(self) -> Any:
@@ -275,7 +294,9 @@ class L0RegressorCV(FittedSelection):
         X : array-like or sparse matrix of shape (n, p)
             The columns to choose from. Or :class:`ellzero.SufficientStatistics` with folds, which
             are then the folds, with ``y=None``; arrays of Dask, h5py and zarr and memory-mapped
-            files are read a stretch at a time, into ``cv`` folds that are not repeated.
+            files are read a stretch at a time, into ``cv`` folds that are not repeated. Or a
+            :class:`ellzero.sources.ColumnSource`, which arrays on disk with more than 4,000 columns
+            are read as, or :class:`ellzero.Genotypes`.
         y : array-like of shape (n,)
             The response.
         sample_weight : array-like of shape (n,), default=None
@@ -307,6 +328,11 @@ class L0RegressorCV(FittedSelection):
         else:
             units = resolve_units(structure, self.always_include, X.shape[1], names)
             self._check_groups()
+            if isinstance(X, ColumnSource):
+                raise TypeError(
+                    "L0RegressorCV over groups, or under rules, needs the rows of X in memory, not "
+                    f"a {type(X).__name__}."
+                )
         chosen = isinstance(self.ridge, str)
         ridges = list(CV_RIDGES) if chosen else sorted(set(check_ridges(self.ridge)))
         repeats = self._repeats(X, y, sample_weight, groups)
@@ -365,14 +391,22 @@ class L0RegressorCV(FittedSelection):
             if groups is not None:
                 raise ValueError("groups must be None: statistics have folds of their own.")
             return folds_of_statistics(X, self.fit_intercept, self.cv, self.n_repeats)
-        n_repeats = count_repeats(self.n_repeats, self.cv)
+        of_source = isinstance(X, ColumnSource)
+        asked = 1 if of_source and self.n_repeats is None else self.n_repeats
+        n_repeats = count_repeats(asked, self.cv)
         splitter = make_splitter(self.cv, self.random_state, n_repeats)
         routed = routed_to_splitter(self, sample_weight, groups)
-        splits = make_splits(splitter, X, y, **routed)
+        splits = compact_splits(splitter, np.zeros((len(y), 1)) if of_source else X, y, **routed)
         if sample_weight is not None:
             _check_weights(sample_weight, splits)
-        rows = X if isinstance(X, np.ndarray) else X.tocsr()
+        rows = X.tocsr() if sparse.issparse(X) else X
         data = Data(rows, y, sample_weight, self.fit_intercept, thread_count())
+        memory = check_memory(self.memory)
+        if memory is not None:
+            if isinstance(self.ridge, str) or len(check_ridges(self.ridge)) > 1:
+                raise ValueError("memory is for one ridge: searches with several help each other.")
+            largest = DEFAULT_MAX_SIZE if self.max_size is None else int(self.max_size)
+            data = data._replace(memory=memory, largest=largest)
         n_folds = len(splits) // n_repeats
         return RepeatedFolds(
             data, [splits[first : first + n_folds] for first in range(0, len(splits), n_folds)]
@@ -463,11 +497,10 @@ def count_repeats(n_repeats: int | None, cv: Any) -> int:
     return 1
 
 
-def _check_weights(
-    weights: NDArray[np.float64], splits: list[tuple[NDArray[np.int64], NDArray[np.int64]]]
-) -> None:
-    trains = [train for train, test in splits if weights[test].any()]
-    if not trains or not all(weights[train].any() for train in trains):
+def _check_weights(weights: NDArray[np.float64], splits: list[Split]) -> None:
+    rows = (split.rows() for split in splits)
+    trained = [bool(weights[train].any()) for train, test in rows if weights[test].any()]
+    if not trained or not all(trained):
         raise ValueError("sample_weight must not be zero for all rows that a fold trains on.")
 
 

@@ -23,6 +23,7 @@ from ellzero.regression._problem import (
     make_likelihood,
     make_problem_on,
 )
+from ellzero.regression._room import cache_bytes, check_memory
 from ellzero.regression._separation import warn_of_separation
 from ellzero.regression._structured import GroupData, group_frontiers
 from ellzero.regression._units import UNIT_CONSTRAINTS, Structure, resolve_units
@@ -36,6 +37,7 @@ _CONSTRAINTS: dict[str, list[Any]] = {
     "swaps": ["boolean"],
     "always_include": ["array-like", str, set, None],
     "fit_intercept": ["boolean"],
+    "memory": [Interval(Real, 0, None, closed="neither"), str, None],
     "verbose": ["verbose"],
     **UNIT_CONSTRAINTS,
 }
@@ -60,6 +62,7 @@ def l0_frontier(
     at_most: Any = ...,
     sample_weight: Any = ...,
     fit_intercept: bool = ...,
+    memory: float | str | None = ...,
     verbose: int = ...,
 ) -> Frontier: ...
 @overload
@@ -81,6 +84,7 @@ def l0_frontier(
     at_most: Any = ...,
     sample_weight: Any = ...,
     fit_intercept: bool = ...,
+    memory: float | str | None = ...,
     verbose: int = ...,
 ) -> list[Frontier]: ...
 def l0_frontier(
@@ -101,6 +105,7 @@ def l0_frontier(
     at_most: Any = None,
     sample_weight: Any = None,
     fit_intercept: bool = True,
+    memory: float | str | None = None,
     verbose: int = 0,
 ) -> Any:
     r"""Find the best subset of every size.
@@ -123,7 +128,8 @@ def l0_frontier(
     X : array-like or sparse matrix of shape (n, p)
         The columns to choose from. It must not change while the frontier is in use: growing and
         ``neighbours`` read it again. For the squared loss also
-        :class:`ellzero.SufficientStatistics`, with ``y=None``.
+        :class:`ellzero.SufficientStatistics`, with ``y=None``, :class:`ellzero.Genotypes`, or a
+        :class:`ellzero.sources.ColumnSource`.
     y : array-like of shape (n,)
         The response: numbers; zeros and ones for the logistic loss; counts or rates, not negative,
         for the Poisson loss.
@@ -169,6 +175,11 @@ def l0_frontier(
         Frequency weights: a row of weight 2 is the row twice.
     fit_intercept : bool, default=True
         Whether to centre y and the columns of X and to fit an intercept.
+    memory : float or str, default=None
+        What means, scales and products of columns may take beside X, in bytes or as ``"2GB"``.
+        Products that do not fit are made again when they are asked for, to the same bits. Those
+        of the largest model are kept even beyond it. None means 1 GB for products. For single
+        columns under the squared loss.
     verbose : int, default=0
         If positive, report on standard error how long work is getting on.
 
@@ -218,6 +229,7 @@ def l0_frontier(
         swaps=swaps,
         always_include=always_include,
         fit_intercept=fit_intercept,
+        memory=memory,
         verbose=verbose,
         **vars(structure),
     )
@@ -253,7 +265,8 @@ def l0_frontier(
                 intercept=fit_intercept,
             )
     else:
-        design = make_design(X, y, sample_weight, fit_intercept, threads, largest=largest)
+        room = cache_bytes(check_memory(memory), X.shape[1])
+        design = make_design(X, y, sample_weight, fit_intercept, threads, room, largest=largest)
         weight = design.weight
 
         def problem_at(value: float) -> Problem:

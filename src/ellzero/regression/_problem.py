@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero._columns import column_name
-from ellzero._engine import make_columns, make_design, make_design_on, make_engine, thread_count
+from ellzero._engine import (
+    make_columns,
+    make_design,
+    make_design_on,
+    make_search_engine,
+    thread_count,
+)
 from ellzero._warnings import DependentColumnWarning
 from ellzero.regression._criteria import information_criterion
 from ellzero.regression._losses import Loss, evidence_of
@@ -189,7 +195,7 @@ def make_problem_on(
     stacklevel: int = 3,
 ) -> Problem:
     """Put an engine on a design and insert the forced columns."""
-    engine = make_engine(design, ridge, threads)
+    engine = make_search_engine(design, ridge, threads)
     _insert_forced(engine, forced, names, stacklevel + 1)
     return Problem(engine, design, forced, names, progress, ridge)
 

@@ -23,10 +23,13 @@ def correlations_by(
     engine: _core.Engine, design: _core.Quadratic, columns: NDArray[np.int64]
 ) -> tuple[_Floats, _Floats]:
     """Return the same, given an engine on a design."""
+    with_y = design.zy[columns] / np.sqrt(design.yy)
+    if isinstance(engine, _core.ScreenedSquares):  # which makes no columns of all products
+        return design.cross_products(columns), with_y
     blocks = [columns[j : j + _BLOCK] for j in range(0, len(columns), _BLOCK)]
     rows = [engine.gram_columns(block)[:, columns] for block in blocks]
     gram = np.concatenate(rows) if rows else np.empty((0, 0))
-    return gram, design.zy[columns] / np.sqrt(design.yy)
+    return gram, with_y
 
 
 def r2_at(gram: _Floats, with_y: _Floats, ridge: float, factor: float) -> float:

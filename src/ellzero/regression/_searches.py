@@ -251,9 +251,7 @@ def _certify_size(problem: Problem, *, off_hull: bool = False) -> Certificate:
 
 
 def _left_aside(problem: Problem) -> float | None:
-    remainder = problem.engine.d
-    some_aside = np.any((remainder > 1e-13) & (remainder <= _core.SPAN))
-    return _core.SPAN if some_aside else None
+    return _core.SPAN if problem.engine.nearly_dependent(1e-13) else None
 
 
 def _stopped(problem: Problem, certificate: Certificate) -> str:

@@ -9,7 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ellzero.segmentation._correlated import fit_at_correlation, settle, try_correlations
+from ellzero.segmentation._correlated import (
+    correlation_of_missed_jumps,
+    fit_at_correlation,
+    settle,
+    try_correlations,
+)
 from ellzero.segmentation._lone import lone_innovations, lone_samples
 from ellzero.segmentation._noise import NoiseEstimate, noise_of, noise_of_residuals
 from ellzero.segmentation._series import Fit, Series, solve_all
@@ -30,6 +35,8 @@ _CAREFUL = 1.4
 _ERRORS, _SMALL = 2.0, 0.1
 # By so much correlation has to raise the log-likelihood to be believed in.
 _DOUBT = 1.0
+# Jumps that are missed leave a correlation that is estimated to about this factor.
+_ROUGHLY = 2.0
 
 
 def price_in_noise(n: float, decay: float, positive: bool) -> float:
@@ -179,7 +186,13 @@ def _with_correlation(
         if kind == "auto" and _is_white(series[k], whites[k], _CAREFUL * jump, bar):
             continue
         price = _settle(series[k], best.fit)
-        if price.phi > 0:
+        beyond = price.phi
+        if kind == "auto":
+            missed = correlation_of_missed_jumps(series[k], best.fit, price.lam)
+            beyond = max(price.phi - _ROUGHLY * missed, 0.0)
+            if missed > 0 and 0.5 * n * beyond**2 < _DOUBT:
+                continue
+        if beyond > 0:
             prices[k] = price
     return prices
 

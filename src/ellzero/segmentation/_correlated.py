@@ -14,6 +14,7 @@ from ellzero.segmentation._series import Fit, Series, fit_segments, solve_all
 
 __all__ = [
     "Correlated",
+    "correlation_of_missed_jumps",
     "fit_at_correlation",
     "innovations",
     "noise_of_innovations",
@@ -107,6 +108,27 @@ def _correlation_left(series: Series, fit: Fit) -> float:
     n, k = int(np.count_nonzero(there)), len(fit[0]) + 1
     correlation += (1 + 3 * correlation) * k / n
     return min(max(correlation, 0.0), MOST_CORRELATED)
+
+
+def correlation_of_missed_jumps(series: Series, fit: Fit, lam: float) -> float:
+    """Return the correlation that jumps too small to be found leave in white noise, roughly.
+
+    Where jumps of all sizes are about as frequent near the least that pays, as many are missed as
+    were found of up to twice that size, hence of up to four times its gain ``lam``. A jump that is
+    missed leaves up to ``2 lam`` in the sum of products of neighbours, a third of that on average.
+    """
+    weights = np.where(series.observed, 1.0 if series.weights is None else series.weights, 0.0)
+    left = np.where(series.observed, series.y - fit[1], 0.0)
+    unit = float(np.abs(left).max())  # squares might overflow
+    if unit == 0:
+        return 0.0
+    begins = np.concatenate([[0], fit[0]])
+    weight = np.add.reduceat(weights, begins)
+    apart, price = np.diff(fit[1][begins]) / unit, lam / unit / unit
+    # Half the product over the sum of the weights on both sides.
+    gains = 0.5 * apart**2 / (1 / weight[1:] + 1 / weight[:-1])
+    missed = int(np.count_nonzero(gains < 4 * price))
+    return 2 * price * missed / 3 / float(weights @ (left / unit) ** 2)
 
 
 def _price(series: Series, phi: float, variance: float) -> float:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero._memory import too_large
 from ellzero._messages import Argument
 from ellzero.regression._units import Structure, Units, resolve_units
 from ellzero.selection._factors import make_structure
@@ -17,7 +18,6 @@ from ellzero.selection._settings import Settings
 from ellzero.tables import DataError, Feature, Features, Plan
 from ellzero.tables._errors import listed
 from ellzero.tables._features import repeated_columns
-from ellzero.tables._memory import too_large
 
 __all__ = [
     "FeatureMatrix",

@@ -71,10 +71,17 @@ def _expand(points: Floats, ratio: Floats, middles: Floats) -> Floats:
         low, high = np.searchsorted(points, [some[0, 0] - WINDOW, some[-1, 0] + WINDOW])
         off = points[low:high] - some
         # h_k = He_k phi / k!, by h_{k+1} = (x h_k - h_{k-1}) / (k + 1)
-        before, term = np.zeros_like(off), ratio[low:high] * np.exp(-0.5 * off**2)
+        before, term, after = np.zeros_like(off), np.square(off), np.empty_like(off)
+        term *= -0.5
+        np.exp(term, out=term)
+        term *= ratio[low:high]
+        ones = np.ones(off.shape[1])
         for k in range(_TERMS):
-            out[begin : begin + _CELLS, k] = term.sum(axis=1)
-            before, term = term, (off * term - before) / (k + 1)
+            out[begin : begin + _CELLS, k] = term @ ones
+            np.multiply(off, term, out=after)
+            after -= before
+            after *= 1 / (k + 1)
+            before, term, after = term, after, before
     return out
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from scipy import linalg
 
 from ellzero._normal_means.rule import Floats
@@ -21,6 +22,8 @@ __all__ = ["maximise"]
 _REACH = 6.0  # where phi counts for the curvature
 _STRETCH = 6.0  # of points that are taken together
 _ANEW = 4  # steps after which densities are computed anew, not updated
+# The share of the complementarity that a step aims at: less after a step that was nearly whole.
+_TARGET, _BOLD_TARGET = 0.1, 0.02
 _POINTS = 16  # that there are in a stretch at least
 
 
@@ -41,12 +44,13 @@ def maximise(sample: Sample, coarse: Sample, centres: Floats) -> Floats:
     count = len(centres)
     masses, slack = np.full(count, 1 / count), np.ones(count)
     f = A.times(masses)
+    target = _TARGET
     for done in range(200):
         gradient = 1 - A.transposed_times(shares / f)
         complementarity = float(masses @ slack) / count
         if complementarity * count < 1e-11 and np.abs(gradient - slack).max() < 1e-9:
             break
-        weight = 0.1 * complementarity
+        weight = target * complementarity
         # In units of the roots of the masses; without that, small ones make the system singular.
         root = np.sqrt(masses)
         force = weight / masses - gradient
@@ -73,6 +77,7 @@ def maximise(sample: Sample, coarse: Sample, centres: Floats) -> Floats:
         masses = moved
         f = moved_f if done % _ANEW else A.times(masses)
         slack = slack + slack_length * slack_direction
+        target = _BOLD_TARGET if min(length, slack_length) > 0.9 else _TARGET
     return masses
 
 
@@ -123,10 +128,7 @@ class _Kernel:
         down, along = both.strides
         for of_points, of_centres, values in self._stretches:
             scaled = values * rows[of_points, None]
-            scale = columns[of_centres]
             square = scaled.T @ scaled
-            square *= scale
-            square *= scale[:, None]
             block: Floats = np.ndarray(
                 square.shape,
                 buffer=both,
@@ -135,6 +137,8 @@ class _Kernel:
             )
             block += square
         band = np.ascontiguousarray(both[:, width:])
+        band *= columns[:, None]
+        band *= sliding_window_view(np.append(columns, np.zeros(width - 1)), width)
         band[:, 0] += diagonal
         out: Floats = linalg.solveh_banded(band.T, rhs, lower=True, check_finite=False)
         return out

@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ellzero._memory import too_large
+from ellzero.sources._array_source import ArraySource, DaskSource
+from ellzero.sources._column_source import ColumnSource
 from ellzero.sources._statistics import SufficientStatistics, refuse_statistics
 
-__all__ = ["is_stream", "take_statistics"]
+__all__ = ["is_stream", "take_source", "take_statistics"]
 
 # Beyond so many columns their products take more memory than passes over the columns do.
 MOST_COLUMNS = 4000
@@ -21,6 +24,29 @@ def is_stream(X: Any) -> bool:
     if isinstance(X, np.memmap):
         return X.ndim == 2 and len(X) > X.shape[1] <= MOST_COLUMNS
     return _package(X) in ("dask", "dask_expr", "h5py", "zarr")
+
+
+def take_source(caller: str, X: Any, *, accepted: bool) -> ColumnSource | None:
+    """Return the source that X is, or is read as; None if it is anything else.
+
+    Arrays on disk with so many columns that their products would not fit are read by columns;
+    memory-mapped files of floats that fit into memory are as good as arrays.
+    """
+    if isinstance(X, ColumnSource):
+        if not accepted:
+            raise TypeError(f"{caller} needs the rows of X in memory, not a {type(X).__name__}.")
+        X.check_shape()
+        return X
+    shape: tuple[Any, ...] = getattr(X, "shape", ())
+    if not accepted or len(shape) != 2 or not shape[1] > MOST_COLUMNS:
+        return None
+    package = _package(X)
+    if isinstance(X, np.memmap):
+        floats = X.dtype in (np.float64, np.float32)
+        return None if floats and not too_large(X.nbytes) else ArraySource(X)
+    if package == "dask" and not hasattr(X, "columns"):
+        return DaskSource(X)
+    return ArraySource(X) if package in ("h5py", "zarr") else None
 
 
 def _package(X: Any) -> str:

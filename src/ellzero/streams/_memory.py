@@ -9,10 +9,9 @@ With q features and the target, F folds and T threads, that is about
 
 from __future__ import annotations
 
-import math
-import re
 from typing import NamedTuple
 
+from ellzero._memory import bytes_of
 from ellzero._messages import Argument
 from ellzero.sources._accumulate import Tree, rows_per_block
 from ellzero.tables import DataError
@@ -24,18 +23,14 @@ _BASE = 4e8
 # Blocks have as many rows as if so many threads were at work: bits do not depend on how many are.
 _NOMINAL_THREADS = 4
 _LEAST_ROWS = 1 << 10
-_UNITS = {"": 1e9, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 
 
 def parse_memory(text: str) -> float:
     """Return the bytes that a text such as ``2GB`` or ``500 MB`` means."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([KMGT]?)(i?)B?\s*", text, re.IGNORECASE)
-    if found is None or not float(found[1]):
+    found = bytes_of(text)
+    if found is None:
         raise DataError(Argument("memory"), f" must be like 2GB or 500MB; got {text!r}.")
-    unit = _UNITS[found[2].upper()]
-    if found[3] and found[2]:
-        unit = 1024.0 ** round(math.log(unit, 1000))
-    return float(found[1]) * unit
+    return found
 
 
 class Shape(NamedTuple):

@@ -101,7 +101,7 @@ class Layout:
         first, last = self.parts[0], self.parts[-1]
         if first is last:
             return str(first)
-        return f"{len(self.parts):,} files, {first} to {os.path.basename(last.path)}"
+        return f"The table in {len(self.parts):,} files ({first} to {os.path.basename(last.path)})"
 
     @property
     def mark(self) -> str:

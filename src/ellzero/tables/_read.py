@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero._memory import too_large
 from ellzero._messages import Argument
 from ellzero.tables._columns import Column, Gatherer
 from ellzero.tables._csv import CSVTypes, TypeMismatchError, open_csv
 from ellzero.tables._errors import DataError, listed
 from ellzero.tables._files import file_hash
-from ellzero.tables._memory import too_large
 from ellzero.tables._source import Source, open_source
 
 __all__ = [
