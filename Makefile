@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 CORE := CMakeLists.txt pyproject.toml $(shell find core -type f)
 
-.PHONY: demo docs test fuzz tsan reproduce lint bench test-lowest test-arviz browser clean
+.PHONY: demo docs look test fuzz tsan reproduce lint bench test-lowest test-arviz sdist browser clean
 
 demo:
 	@test -e $(VENV)/.installed || echo "1/2  Setting up $(VENV): Python packages, then the C++ core. The first time takes some minutes."
@@ -29,6 +29,10 @@ test: $(VENV)/.installed $(VENV)/.test
 docs: $(VENV)/.installed $(VENV)/.docs
 	$(PY) -m sphinx -q -W --keep-going -n -j auto -d docs/_build/doctrees docs docs/_build/html
 	$(PY) docs/check_links.py docs/_build/html
+
+# Every page of the site in chromium, as on a phone and as on a dark wide screen: some minutes. After make docs.
+look: $(VENV)/.test
+	$(PY) docs/check_pages.py docs/_build/html
 
 # Random hostile problems against slow oracles, seeds from the date on: some minutes. Each case that
 # fails, dies or hangs is named with the command that runs it again. make fuzz SEED=7 CASES=1000000
@@ -81,6 +85,14 @@ test-arviz:
 	.venv-arviz/bin/python -m pip install -q --disable-pip-version-check .[test] "arviz>=1"
 	.venv-arviz/bin/python -m pytest tests/posterior/test_arviz.py
 
+# The source archive, dist/, and what users do with it: pip alone, in an environment of its own, and a first report.
+sdist: $(VENV)/.build
+	rm -rf dist .venv-sdist
+	$(PY) -c 'from scikit_build_core.build import build_sdist; build_sdist("dist")'
+	$(PYTHON) -m venv .venv-sdist
+	.venv-sdist/bin/python -m pip install -q --disable-pip-version-check dist/ellzero-*.tar.gz
+	cd .venv-sdist && bin/ellzero --version && bin/ellzero select --example diabetes --quiet --report diabetes.html
+
 # For the tests that look at a report in a real browser; without one they are skipped.
 browser:
 	@if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then exit 0; fi; \
@@ -92,7 +104,7 @@ browser:
 	  echo "chromium could not be installed"
 
 clean:
-	rm -rf $(VENV) .venv-lowest .venv-arviz .venv-tsan build demo reproduction docs/_build docs/auto_examples docs/api/ellzero*.rst
+	rm -rf $(VENV) .venv-lowest .venv-arviz .venv-tsan .venv-sdist build dist demo reproduction docs/_build docs/auto_examples docs/api/ellzero*.rst
 
 # A line for each step, for the first time takes minutes.
 $(VENV)/bin/python:

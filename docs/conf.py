@@ -20,6 +20,7 @@ extensions = [
     "numpydoc",
     "myst_parser",
     "sphinx_gallery.gen_gallery",
+    "code_blocks",
     "mathml",
     "own_members",
 ]
@@ -55,6 +56,7 @@ myst_heading_anchors = 4
 
 autosummary_generate = True
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 autodoc_member_order = "groupwise"
 autodoc_default_options = {"members": True, "inherited-members": True}
 numpydoc_show_class_members = False
@@ -82,6 +84,7 @@ html_title = "ellzero"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_copy_source = False
+html_domain_indices = False
 html_show_sourcelink = False
 html_math_renderer = "mathml"
 html_sidebars = {"start": [], "choosing": [], "index": []}

@@ -5,6 +5,7 @@ Those of the paper come from `make reproduce`, those on signal and noise from
 """
 
 import json
+import runpy
 import subprocess
 import sys
 import tempfile
@@ -201,6 +202,11 @@ def penalties():
     draw_penalties()
 
 
+def tall():
+    """Draw from how many rows on effects are seen: the gallery's script."""
+    runpy.run_path(str(HERE.parent / "examples" / "plot_parquet.py"))
+
+
 def photograph(target, command, height):
     """Take a picture of a report; needs chromium and selenium."""
     import base64
@@ -245,7 +251,7 @@ def posterior_report():
 PICTURES = [
     frontier, sbr, cv, cv_ridges, sparse, groups, classification, stability_, posterior, jointness,
     posterior_classes, bridge, exact, segmentation, segmentation_path, segmentation_penalty,
-    posterior_means, penalties, report, posterior_report,
+    posterior_means, penalties, tall, report, posterior_report,
 ]  # fmt: skip
 
 

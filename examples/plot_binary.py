@@ -2,8 +2,8 @@
 Yes or no: is the tumour benign?
 ================================
 
-569 tumours, 30 measurements of their cells, nearly all of them correlated with each other (scikit-
-learn's breast cancer data). A price on every variable of a logistic regression, and the
+569 tumours, 30 measurements of their cells, nearly all of them correlated with each other
+(scikit-learn's breast cancer data). A price on every variable of a logistic regression, and the
 probability of every variable.
 """
 

@@ -7,11 +7,17 @@ from docutils.utils.math.latex2mathml import tex2mathml
 
 # A fraction of two digits without braces is good TeX that docutils does not read.
 _DIGITS = re.compile(r"\\t?frac(\d)(\d)")
+# Bars that open and close alike can't tell what to stretch over: they stay as high as a letter.
+_BARS = re.compile(r"<mo(?: stretchy=\"false\")?>([|\u2016])</mo>")
+# A little room between log and n, as TeX leaves.
+_APPLIED = re.compile(r"(<mo>&ApplyFunction;</mo>)(?!\s*<mo stretchy=\"false\">\()")
 
 
 def _mathml(node, as_block):
     text = _DIGITS.sub(r"\\frac{\1}{\2}", node.astext()).replace(r"\tfrac", r"\frac")
-    return tex2mathml(text, as_block=as_block)
+    drawn = tex2mathml(text, as_block=as_block)
+    drawn = _BARS.sub(r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', drawn)
+    return _APPLIED.sub(r'\1<mspace width="0.1667em"></mspace>', drawn)
 
 
 def _visit_inline(writer, node):

@@ -202,7 +202,8 @@ class L0Classifier(LogisticSelection):
 
     .. math:: 2\, \mathrm{NLL}_k + f \log n + (1 + 2 r^3) \left[ (k - f) \log n
               + 2 \log \binom{p - f}{\min(k - f, \lfloor (p - f)/2 \rfloor)} \right],
-              \qquad r = \frac{k + 2}{m - k - 2}
+
+    .. math:: r = \frac{k + 2}{m - k - 2},
 
     with m the weight of the rarer class: where few rows are of it, few tell, and the price of a
     variable rises. See :class:`ellzero.L0Regressor` for the rest. Of groups, every independent

@@ -158,7 +158,8 @@ class L0PoissonRegressor(PoissonSelection):
 
     .. math:: \sum_i w_i \left[ e^{\eta_i} - y_i \eta_i + y_i \log y_i - y_i \right]
               + \tfrac12\, \mathrm{ridge}\, \|b\|^2 + \mathrm{lam}\, \|b\|_0,
-              \qquad \eta = \log(\mathrm{exposure}) + b_0 + Zb
+
+    .. math:: \eta = \log(\mathrm{exposure}) + b_0 + Zb
 
     with Z the columns of X centred and scaled to unit l2 norm: ``lam`` and ``ridge`` refer to that
     scale. The sum is half the deviance, not divided by n, and the intercept pays nothing. y need

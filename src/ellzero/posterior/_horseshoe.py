@@ -18,8 +18,9 @@ __all__ = ["HorseshoeRegressor"]
 class HorseshoeRegressor(ScaleMixtureRegressor):
     r"""Linear regression under a horseshoe prior: a few effects of any size, the rest near zero.
 
-    .. math:: y = \mu + X\beta + e, \quad e \sim N(0, \sigma_e^2 I), \quad
-              \beta_j \sim N(0, \lambda_j^2 \tau^2), \quad \lambda_j \sim C^+(0, 1), \quad
+    .. math:: y = \mu + X\beta + e, \quad e \sim N(0, \sigma_e^2 I),
+
+    .. math:: \beta_j \sim N(0, \lambda_j^2 \tau^2), \quad \lambda_j \sim C^+(0, 1), \quad
               \tau \sim C^+(0, \tau_0 \sigma_e)
 
     with flat :math:`\mu`, half-Cauchy scales and the columns of X centred (if there is an

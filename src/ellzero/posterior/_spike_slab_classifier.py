@@ -64,8 +64,9 @@ class SpikeSlabClassifier(AveragedClasses, SpikeSlabResults):
     r"""Logistic regression under a spike-and-slab prior: which variables are in, and how surely.
 
     .. math:: P(y_i = 1) = \frac{1}{1 + e^{-\psi_i}}, \quad \psi = \mu + X\beta, \quad
-              \mu \sim N(0, 10^2), \quad
-              \beta_j \sim (1 - \theta)\, \delta_0 + \theta\, N(0, \sigma_\beta^2)
+              \mu \sim N(0, 10^2),
+
+    .. math:: \beta_j \sim (1 - \theta)\, \delta_0 + \theta\, N(0, \sigma_\beta^2)
 
     where y is 1 for the second of two classes, and the columns of X are centred (if there is an
     intercept) and scaled to unit l2 norm inside. The whole posterior is computed: by the evidence

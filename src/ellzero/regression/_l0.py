@@ -145,7 +145,8 @@ class L0Regressor(FittedSelection):
 
     .. math:: n \log\frac{\mathrm{RSS}_k}{n} + f \log n + (1 + 2 r^3) \left[ (k - f) \log n
               + 2 \log \binom{p - f}{\min(k - f, \lfloor (p - f)/2 \rfloor)} \right],
-              \qquad r = \frac{k + 2}{n - k - 2}
+
+    .. math:: r = \frac{k + 2}{n - k - 2},
 
     which is that of Chen and Chen (2008) with two repairs. Theirs charges less again for models of
     more than half the columns; and where rows are few for what is estimated, k coefficients, the

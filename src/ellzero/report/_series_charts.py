@@ -68,9 +68,14 @@ def chart_firmness(
     bottom = 18.0 + row * len(jumps)
     most = max([jump["dropped_at"] for jump in jumps], default=lam)
     x = Axis(lowest, max(most, 1.2 * lam), left, width - 54, log=True)
+    taken = 0.0
     for tick in log_ticks(lowest, x.high, 6 if wide else 3):
         canvas.line([(x(tick), 12), (x(tick), bottom)], "grid")
-        canvas.text(x(tick), bottom + 18, number(tick, 3), "tick", "middle")
+        label = number(tick, 3)
+        half = 4.0 * len(label)
+        if x(tick) - half >= taken:  # not into the label before
+            canvas.text(x(tick), bottom + 18, label, "tick", "middle")
+            taken = x(tick) + half
     canvas.text((left + x.end) / 2, bottom + 36, "price of a jump", "label", "middle")
     for place, jump in enumerate(jumps):
         at = 18.0 + row * place
