@@ -528,33 +528,35 @@ class SelectingModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         coefficients = np.ravel(self.coef_)[self.support_]
         intercept = float(np.ravel(self.intercept_)[0])
-        if isinstance(X, Genotypes):
-            check_same_variants(self, X)
-            return X._times(np.ravel(self.coef_)) + intercept
-        if isinstance(X, ColumnSource):
+        if isinstance(X, (ColumnSource, Genotypes)):
             return np.asarray(self._read_columns(X, self.support_) @ coefficients + intercept)
         X = validate_table(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )
         return np.asarray(X[:, self.support_] @ coefficients + intercept, dtype=np.float64)
 
-    def _read_columns(self, source: ColumnSource, which: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Read some columns of a source that has those of the fit."""
-        source.check_shape()
-        rows, width = source.shape
+    def _read_columns(
+        self, X: ColumnSource | Genotypes, which: NDArray[np.int64]
+    ) -> NDArray[np.float64]:
+        """Read some columns of what is no array, but has those of the fit."""
+        if isinstance(X, Genotypes):
+            check_same_variants(self, X)
+            return X.to_array(which)
+        X.check_shape()
+        rows, width = X.shape
         if width != self.n_features_in_:
             raise ValueError(
                 f"X has {width} features, but {type(self).__name__} is expecting "
                 f"{self.n_features_in_} features as input."
             )
-        return Reader(source).columns(which) if len(which) else np.empty((rows, 0))
+        return Reader(X).columns(which) if len(which) else np.empty((rows, 0))
 
     def transform(self, X: Any) -> Any:
         """Return the columns that were chosen.
 
         Parameters
         ----------
-        X : array-like, sparse matrix or ColumnSource of shape (n, p)
+        X : array-like, sparse matrix, ColumnSource or Genotypes of shape (n, p)
             Rows with the columns of ``fit``.
 
         Returns
@@ -562,7 +564,7 @@ class SelectingModel(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         array of shape (n, k)
             Those columns, in their order.
         """
-        if not isinstance(X, ColumnSource):
+        if not isinstance(X, (ColumnSource, Genotypes)):
             return super().transform(X)
         check_is_fitted(self)
         return self._read_columns(X, np.flatnonzero(self._get_support_mask()))

@@ -149,3 +149,21 @@ def test_what_comes_with_them_is_checked(problem):
         model.predict(genotypes[:, :2])
     with pytest.raises(ValueError, match="variant 0 is 'rs119', but was 'rs0'"):
         model.predict(genotypes[:, ::-1])
+
+
+def test_predictions_of_a_posterior_are_those_of_the_numbers(problem):
+    genotypes, numbers, y = problem
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of missing genotypes, and of few draws
+        model = SpikeSlabRegressor(n_draws=50, n_warmup=20, random_state=0).fit(genotypes, y)
+    plain = SpikeSlabRegressor(n_draws=50, n_warmup=20, random_state=0).fit(numbers, y)
+    for ours, theirs in zip(
+        model.predict(genotypes, return_std=True),
+        plain.predict(numbers, return_std=True),
+        strict=True,
+    ):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9)
+    np.testing.assert_allclose(
+        model.predict_interval(genotypes), plain.predict_interval(numbers), rtol=1e-9
+    )
+    np.testing.assert_array_equal(model.transform(genotypes), plain.transform(numbers))

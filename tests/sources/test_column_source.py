@@ -130,6 +130,10 @@ def test_the_posterior_of_a_source():
     options = {"random_state": 0, "n_draws": 50, "n_warmup": 20, "n_chains": 2, "solver": "gibbs"}
     fits = [SpikeSlabRegressor(**options).fit(X, y) for X in (X, Slices(X))]
     np.testing.assert_array_equal(*(fit.inclusion_probabilities_ for fit in fits))
+    predicted = [
+        fit.predict(X, return_std=True) for fit, X in zip(fits, (X, Slices(X)), strict=True)
+    ]
+    np.testing.assert_allclose(*predicted, rtol=1e-12)
 
 
 def test_names_of_columns():

@@ -308,12 +308,6 @@ class Genotypes:
         packed = _core.genotype_rows(self._packed, self.shape[0], rows, _threads())
         return _core.genotype_columns(packed, len(rows), self.means)
 
-    def _times(self, coefficients: _Floats) -> _Floats:
-        """Return the product with a number for each variant, most of them zero."""
-        support = np.flatnonzero(coefficients)
-        table = self.to_array(support)
-        return np.asarray(table @ coefficients[support], dtype=np.float64)
-
     def _warn_of_missing(self) -> None:
         """Say how many genotypes are missing, to the caller of whoever calls the caller."""
         count, total = int(self._counts[:, 3].sum()), self.shape[0] * self.shape[1]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -14,12 +15,13 @@ from ellzero import _core
 from ellzero._columns import column_name
 from ellzero._engine import make_design, thread_count
 from ellzero._predictive import predictive_interval, student_log_density
-from ellzero._sklearn import SelectingRegressor, check_same_variants, validate_table
+from ellzero._sklearn import SelectingRegressor, validate_table
 from ellzero.genotypes._genotypes import Genotypes
 from ellzero.posterior._arviz import ArvizModel, dense
 from ellzero.posterior._draws import PosteriorDraws
 from ellzero.posterior._lasting import LastingPosterior
 from ellzero.posterior._prior_draws import PriorModel
+from ellzero.sources._column_source import ColumnSource
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["PosteriorModel", "PosteriorRegressor", "check_level", "dense"]
 
 _BLOCK = 256
+_COLUMNS = 4096  # that are read at a time
 
 
 class PosteriorModel(LastingPosterior, PriorModel, ArvizModel):
@@ -80,12 +83,19 @@ class PosteriorModel(LastingPosterior, PriorModel, ArvizModel):
 
     def _check_rows(self, X: Any) -> Any:
         check_is_fitted(self)
-        if isinstance(X, Genotypes):
-            check_same_variants(self, X)
-            return X.to_array()
+        if isinstance(X, (ColumnSource, Genotypes)):
+            return self._drawn_columns(X)
         return validate_table(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
         )
+
+    def _drawn_columns(self, X: ColumnSource | Genotypes) -> sparse.csr_array:
+        """Return what is no array as a sparse one, of the columns that any draw has."""
+        drawn = np.unique(sparse.csr_array(self.draws_.coef).indices).astype(np.int64)
+        values = self._read_columns(X, drawn)
+        rows, (n, p) = np.tile(np.arange(len(values)), drawn.size), X.shape
+        where = (rows, np.repeat(drawn, n))
+        return sparse.csr_array((values.ravel(order="F"), where), shape=(n, p))
 
 
 class PosteriorRegressor(SelectingRegressor, PosteriorModel):
@@ -117,7 +127,7 @@ class PosteriorRegressor(SelectingRegressor, PosteriorModel):
             Their standard deviations, if ``return_std``.
         """
         table = self._check_rows(X)
-        mean = np.asarray(table @ self.coef_ + self.intercept_, dtype=np.float64)
+        mean = np.asarray(self._fitted(X, table) + self.intercept_, dtype=np.float64)
         if not return_std:
             return mean
         noise_variance = np.mean(self._noise_variances()) * self._noise_factor()
@@ -126,6 +136,16 @@ class PosteriorRegressor(SelectingRegressor, PosteriorModel):
             signal = self._signal(table[begin : begin + _BLOCK])
             signal_variance[begin : begin + _BLOCK] = signal.var(axis=0)
         return mean, np.sqrt(signal_variance + noise_variance)
+
+    def _fitted(self, X: Any, table: Any) -> NDArray[np.float64]:
+        """Return X times the means of all coefficients, of which draws have a few only."""
+        if not isinstance(X, (ColumnSource, Genotypes)):
+            return np.asarray(table @ self.coef_)
+        total = np.zeros(X.shape[0])
+        for begin in range(0, X.shape[1], _COLUMNS):
+            which = np.arange(begin, min(begin + _COLUMNS, X.shape[1]))
+            total += self._read_columns(X, which) @ self.coef_[which]
+        return total
 
     def predict_interval(
         self, X: Any, level: float = 0.95

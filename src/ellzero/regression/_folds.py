@@ -570,7 +570,7 @@ def _make_parts(data: Data, splits: _Splits) -> _Parts | None:
     Nor are there parts of very many sparse columns, of which no products with all are made.
     """
     n = len(data.y)
-    if not isinstance(data.X, np.ndarray):
+    if sparse.issparse(data.X):
         rows, columns = data.X.shape
         if _core.screening_pays(rows, columns, data.X.nnz):
             return None
