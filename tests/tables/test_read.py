@@ -15,13 +15,13 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
+from ellzero import _memory
 from ellzero.tables import (
     DataError,
     DateColumn,
     NumberColumn,
     ReadOptions,
     TextColumn,
-    _memory,
     read_table,
 )
 
