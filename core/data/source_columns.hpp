@@ -94,7 +94,8 @@ class SourceColumns final : public Columns {
             std::unique_ptr<Columns> copy;
             const Columns& x = those[i]->rows_of(block, copy, context);
             const auto hand_on = [&](Index j, const ScaledMoments& found) {
-              const bool safe = exponent_is_safe(found.exponent);
+              // No spread at all is what is left of a column without one finite number, too.
+              const bool safe = exponent_is_safe(found.exponent) && found.moments.xx > 0;
               const double sum = safe ? found.moments.xx : std::numeric_limits<double>::infinity();
               source.check(sum, begin + j, begin, end, x);
               take(static_cast<Index>(i), begin + j, found);

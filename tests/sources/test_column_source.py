@@ -190,12 +190,19 @@ def with_nan(values, begin):
     return values
 
 
+def without_a_number(values, begin):
+    if begin == 2 * 97:
+        values[:, 5] = np.nan
+    return values
+
+
+@pytest.mark.parametrize("fault", [with_nan, without_a_number])
 @pytest.mark.parametrize("since", [1, 2])
-def test_what_is_not_finite_is_named(since):
+def test_what_is_not_finite_is_named(since, fault):
     X, y = make_table()
     sentence = r"X: Faulty.block\(194, 291\) returned NaN or infinity in column 199\."
     with pytest.raises(ValueError, match=sentence):
-        l0_frontier(Faulty(X, with_nan, since), y)
+        l0_frontier(Faulty(X, fault, since), y)
 
 
 @pytest.mark.parametrize(
