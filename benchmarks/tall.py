@@ -142,14 +142,14 @@ def in_memory(repeats=5):
     """Compare products made before with passes, on other sizes than the rule was made on."""
     from unittest import mock
 
-    from ellzero.regression import _folds
+    from ellzero.regression import _fold_data
     from ellzero.sources import _ready
 
     def by_passes(work):
         def never(*_):
             return False
 
-        with mock.patch.object(_ready, "pays", never), mock.patch.object(_folds, "pays", never):
+        with mock.patch.object(_ready, "pays", never), mock.patch.object(_fold_data, "pays", never):
             work()
 
     print("rows in memory: products made before over passes over X, processor time")

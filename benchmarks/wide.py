@@ -98,7 +98,7 @@ def by_rows(folder, path, n, p):
 def hdf5(folder, path, n, p):
     import h5py
 
-    file = h5py.File(folder / "x.h5", "w")
+    file = h5py.File(folder / f"{time.time_ns()}.h5", "w")
     return ArraySource(file.create_dataset("X", data=mapped(path, n, p), chunks=(n, 256)))
 
 
@@ -200,7 +200,10 @@ def main():
         if arguments.kinds:
             for make_source in (by_rows, hdf5, zarr, dask):
                 print(make_source.__name__)
-                compare(folder, 500, 20_000, seeds, make_source, DESIGNS[:1])
+                try:
+                    compare(folder, 500, 20_000, seeds, make_source, DESIGNS[:1])
+                except ModuleNotFoundError as error:
+                    print(f"left out: {error}")
         elif arguments.folds:
             folds(folder, seeds)
         elif arguments.growth:

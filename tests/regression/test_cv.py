@@ -25,8 +25,9 @@ from sklearn.preprocessing import StandardScaler
 
 from ellzero import L0RegressorCV, l0_frontier
 from ellzero.datasets import load_diabetes_interactions, make_collinear
+from ellzero.regression._fold_data import Data
 from ellzero.regression._fold_paths import FoldSearch
-from ellzero.regression._folds import Data, make_folds
+from ellzero.regression._folds import make_folds
 
 
 def problem(seed=0, n=48, p=12):

@@ -6,8 +6,9 @@ import pytest
 from sklearn.model_selection import KFold
 
 from ellzero import L0Regressor, L0RegressorCV, l0_frontier
+from ellzero.regression._fold_data import Data
 from ellzero.regression._fold_paths import FoldSearch
-from ellzero.regression._folds import Data, make_folds
+from ellzero.regression._folds import make_folds
 
 SCALES = 10.0 ** np.array([-100, -30, -7, -1, 0, 1, 7, 30, 100])
 

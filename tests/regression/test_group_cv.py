@@ -5,7 +5,8 @@ import pytest
 from reference.cross_validation import repeated_splits
 
 from ellzero.regression._cross_validation import CV_RIDGES
-from ellzero.regression._folds import Data, RepeatedFolds
+from ellzero.regression._fold_data import Data
+from ellzero.regression._folds import RepeatedFolds
 from ellzero.regression._group_cv import GroupCrossValidation
 from ellzero.regression._group_folds import GroupFolds
 from ellzero.regression._units import Structure, resolve_units

@@ -14,7 +14,8 @@ from ellzero.datasets import make_collinear
 from ellzero.regression import _cross_validation, _folds
 from ellzero.regression._cross_validation import CrossValidation
 from ellzero.regression._cv_curve import FoldPath, make_curve
-from ellzero.regression._folds import Data, LearnedFolds, RepeatedFolds, make_folds
+from ellzero.regression._fold_data import Data
+from ellzero.regression._folds import LearnedFolds, RepeatedFolds, make_folds
 
 NOTHING = np.empty(0, dtype=np.int64)
 

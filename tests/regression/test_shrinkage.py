@@ -8,8 +8,9 @@ from ellzero import L0Regressor, L0RegressorCV, l0_frontier
 from ellzero.datasets import make_collinear
 from ellzero.regression._cross_validation import CV_RIDGES
 from ellzero.regression._cv_curve import FoldPath, make_curve
+from ellzero.regression._fold_data import Data
 from ellzero.regression._fold_paths import FoldSearch
-from ellzero.regression._folds import Data, make_folds
+from ellzero.regression._folds import make_folds
 
 NOTHING = np.empty(0, dtype=np.int64)
 

@@ -7,7 +7,7 @@ from sklearn.model_selection import KFold
 from ellzero import L0RegressorCV, l0_frontier
 from ellzero.datasets import make_collinear
 from ellzero.regression._cross_validation import CrossValidation
-from ellzero.regression._folds import Data as FoldData
+from ellzero.regression._fold_data import Data as FoldData
 from ellzero.regression._folds import LearnedFolds
 from ellzero.selection import PreparedTable
 from ellzero.selection._choose import make_fold_data

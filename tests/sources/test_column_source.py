@@ -224,18 +224,24 @@ def test_what_a_source_returns_is_checked(fault, error, sentence, since):
         l0_frontier(Faulty(X, fault, since), y)
 
 
-def test_columns_are_checked_too():
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        (lambda x: x[1:], r"X: Wrong.columns\(\[.*\]\) returned an array of shape"),
+        (
+            lambda x: np.where(x > 0, x, np.inf),
+            r"X: Wrong.columns\(\[.*\]\) returned NaN or infinity",
+        ),
+    ],
+)
+def test_columns_are_checked_too(wrong, sentence):
     X, y = make_table()
 
     class Wrong(Slices):
         def columns(self, which):
             return wrong(self._X[:, which])
 
-    wrong = lambda x: x[1:]  # noqa: E731
-    with pytest.raises(ValueError, match=r"X: Wrong.columns\(\[.*\]\) returned an array of shape"):
-        l0_frontier(Wrong(X), y)
-    wrong = lambda x: np.where(x > 0, x, np.inf)  # noqa: E731
-    with pytest.raises(ValueError, match=r"X: Wrong.columns\(\[.*\]\) returned NaN or infinity"):
+    with pytest.raises(ValueError, match=sentence):
         l0_frontier(Wrong(X), y)
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from ellzero import L0Regressor, L0RegressorCV, l0_frontier
 from ellzero._engine import make_columns, make_design_on
-from ellzero.regression import _folds
+from ellzero.regression import _fold_data
 from ellzero.sources import _ready
 from ellzero.sources._ready import pays, ready_products
 
@@ -25,7 +25,7 @@ def passes_or_products(monkeypatch):
     def both(work):
         found = []
         for answer in (False, True):
-            for module in (_ready, _folds):
+            for module in (_ready, _fold_data):
                 monkeypatch.setattr(module, "pays", lambda *_, answer=answer: answer)
             found.append(work())
         return found

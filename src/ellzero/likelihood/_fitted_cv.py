@@ -15,11 +15,9 @@ from ellzero._columns import resolve_columns
 from ellzero._engine import thread_count
 from ellzero._progress import progress_printer
 from ellzero._sklearn import (
-    make_splits,
-    make_splitter,
     routed_to_splitter,
-    splitter_routing,
 )
+from ellzero._splits import make_splits, make_splitter, splitter_routing
 from ellzero.likelihood._fitted import FittedLikelihood
 from ellzero.likelihood._folds import make_repeats
 from ellzero.likelihood._group_folds import make_group_likelihood_folds

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
@@ -14,25 +13,18 @@ from scipy import sparse
 
 from ellzero import _core
 from ellzero._engine import (
-    CACHE_BYTES,
-    copy_rows,
-    make_columns,
-    make_design,
-    make_design_on,
     make_search_engine,
     thread_count,
 )
-from ellzero._sklearn import Split
-from ellzero.genotypes._genotypes import Genotypes
+from ellzero._splits import Split
+from ellzero.regression._fold_data import Data
 from ellzero.regression._group_search import GroupSearch
-from ellzero.regression._problem import DEFAULT_MAX_SIZE, Problem
+from ellzero.regression._problem import Problem
 from ellzero.regression._room import Room, plan_room
 from ellzero.regression._units import Units
 from ellzero.sources._column_source import ColumnSource
-from ellzero.sources._ready import pays, ready_products
 
 __all__ = [
-    "Data",
     "Fold",
     "Folds",
     "LearnedFolds",
@@ -56,117 +48,6 @@ _DESIGN_BYTES = 1e9
 _PRODUCTS = 400
 # Of repeats of an X of so many bytes and more one at a time is kept: each has a copy of X.
 _LARGE_BYTES = 16e6
-
-
-class Data(NamedTuple):
-    """A checked table, dense, CSR, genotypes or a source, and what all fits on its rows share."""
-
-    X: Any
-    y: NDArray[np.float64]
-    sample_weight: NDArray[np.float64] | None
-    fit_intercept: bool
-    threads: int
-    memory: float | None = None  # bytes for columns of products
-    largest: int = DEFAULT_MAX_SIZE  # models that there has to be memory for
-
-    def rows(self, which: _Integers) -> Data:
-        """Return the same for some of the rows."""
-        y, weight = self._targets(which)
-        return self._replace(X=self.X[which], y=y, sample_weight=weight)
-
-    def columns(self) -> _core.Columns:
-        """Return the columns of all rows."""
-        return make_columns(self.X.tocsc() if sparse.issparse(self.X) else self.X)
-
-    def numbers(self) -> NDArray[np.floating]:
-        """Return what is in the table, in any order, but for genotypes, which are small."""
-        if isinstance(self.X, Genotypes):
-            return np.empty(0)
-        return np.asarray(self.X.data if sparse.issparse(self.X) else self.X)
-
-    def columns_of(self, which: _Integers) -> _core.Columns:
-        """Return the columns of some of the rows, few of many."""
-        if sparse.issparse(self.X):
-            return make_columns(self.X[which].tocsc())
-        return copy_rows(self.X, which)
-
-    def design(self, columns: _core.Columns | None = None) -> _core.Quadratic:
-        """Return the design of all rows, on their columns if these are at hand."""
-        columns = self.columns() if columns is None else columns
-        return make_design_on(columns, self.y, self.sample_weight, self.fit_intercept, self.threads)
-
-    @property
-    def nbytes(self) -> int:
-        """The bytes that a copy of X takes: of genotypes few, of a source none."""
-        if isinstance(self.X, (Genotypes, ColumnSource)):
-            return 0
-        return int(self.X.nbytes if isinstance(self.X, np.ndarray) else self.X.data.nbytes)
-
-    def searchable_design(self) -> _core.Quadratic:
-        """Return the design of all rows, with all products made at once where that pays."""
-        X = self.X if isinstance(self.X, np.ndarray) else self.X.tocsc()
-        return make_design(
-            X,
-            self.y,
-            self.sample_weight,
-            self.fit_intercept,
-            self.threads,
-            largest=DEFAULT_MAX_SIZE,
-        )
-
-    def design_of(
-        self, which: _Integers, columns: _core.Columns, products: _Floats | None = None
-    ) -> _core.Quadratic:
-        """Return the design of some of the rows, on their columns; products of these save work."""
-        y, weight = self._targets(which)
-        return make_design_on(
-            columns, y, weight, self.fit_intercept, self.threads, CACHE_BYTES, products
-        )
-
-    def source_parts(
-        self, rows: list[_Integers]
-    ) -> tuple[list[_core.Columns], list[_core.Quadratic], Any]:
-        """Return the columns and the designs of parts of the rows of a source, in one pass.
-
-        And what has to be kept for as long as the designs live.
-        """
-        whole = make_columns(self.X)
-        columns = [_core.source_rows(whole, which) for which in rows]
-        targets = [self._targets(which) for which in rows]
-        y, weights = [y for y, _ in targets], [weight for _, weight in targets]
-        # Their own caches are not used: columns of products are kept for all parts together
-        how = (self.fit_intercept, math.inf, self.threads)
-        designs = _core.source_quadratics(columns, y, weights, *how)
-        return columns, designs, (columns, targets)
-
-    def ready_products(self, part_of: _Integers, parts: int) -> Sequence[_Floats | None]:
-        """Return the products of all columns of every part, where that pays; else None of each."""
-        if not pays(self.X, self.sample_weight, DEFAULT_MAX_SIZE, parts):
-            return [None] * parts
-        return ready_products(self.X, self.y, self.fit_intercept, self.threads, part_of, parts)
-
-    def most_rows(self, which: _Integers, columns: _core.Columns) -> _core.Quadratic:
-        """Return the design of most of the rows, none of them twice, on the columns of all.
-
-        The others weigh nothing, so that no row has to be copied.
-        """
-        weight = np.zeros(len(self.y))
-        weight[which] = 1.0 if self.sample_weight is None else self.sample_weight[which]
-        return make_design_on(columns, self.y, weight, self.fit_intercept, self.threads)
-
-    def held_out(
-        self,
-        which: _Integers,
-        columns: list[_core.Columns],
-        part_of: _Integers,
-        place: _Integers,
-    ) -> _core.HeldOut:
-        """Return rows to be judged by; each is in a place in one of several tables."""
-        return _core.held_out(columns, part_of, place, *self._targets(which))
-
-    def _targets(self, which: _Integers) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        weight = None if self.sample_weight is None else self.sample_weight[which]
-        return self.y[which], weight
 
 
 class Fold(NamedTuple):

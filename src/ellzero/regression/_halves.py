@@ -16,7 +16,8 @@ from ellzero._engine import thread_count
 from ellzero._progress import progress_printer
 from ellzero._sklearn import Interval, StrOptions, check_parameters, check_table
 from ellzero.regression._criteria import trusted_size
-from ellzero.regression._folds import Data, Subsets, make_subsets
+from ellzero.regression._fold_data import Data
+from ellzero.regression._folds import Subsets, make_subsets
 from ellzero.regression._group_halves import stability_of_groups
 from ellzero.regression._losses import LOSSES, Loss, check_response, default_ridge
 from ellzero.regression._problem import (

@@ -19,14 +19,11 @@ from ellzero._progress import progress_printer
 from ellzero._sklearn import (
     UNUSED,
     Interval,
-    Split,
     StrOptions,
     check_fit_input,
-    compact_splits,
-    make_splitter,
     routed_to_splitter,
-    splitter_routing,
 )
+from ellzero._splits import Split, compact_splits, make_splitter, splitter_routing
 from ellzero.regression._cross_validation import (
     CV_RIDGES,
     DEFAULT_REPEATS,
@@ -35,7 +32,8 @@ from ellzero.regression._cross_validation import (
 )
 from ellzero.regression._cv_curve import Curve
 from ellzero.regression._fitted import FittedSelection
-from ellzero.regression._folds import Data, RepeatedFolds
+from ellzero.regression._fold_data import Data
+from ellzero.regression._folds import RepeatedFolds
 from ellzero.regression._frontier import Frontier
 from ellzero.regression._group_cv import GroupCrossValidation
 from ellzero.regression._group_folds import GroupFolds

@@ -48,7 +48,7 @@ def cache_bytes(memory: float | None, columns: int) -> float:
         return CACHE_BYTES
     need = _BASE + 8.0 * columns * (_OF_FOLD + 2 * 16)
     if memory < need:
-        raise ValueError(_too_little(memory, need, f"a search among {columns:,} columns"))
+        raise ValueError(_too_little(memory, need, f"a search among {columns:,} columns takes"))
     return memory - _BASE - 8.0 * columns * _OF_FOLD
 
 
@@ -61,7 +61,7 @@ def plan_room(memory: float | None, columns: int, parts: int, folds: int, larges
     model_bytes = 8.0 * columns * (largest + _MORE)
     need = fixed + pass_bytes + model_bytes
     if memory < need:
-        what = f"{folds} folds of {columns:,} columns with models of up to {largest} variables"
+        what = f"{folds} folds of {columns:,} columns with models of up to {largest} variables take"
         raise ValueError(_too_little(memory, need, what))
     at_a_time = int(min(folds, 1 + (memory - need) // (2 * model_bytes)))
     left = memory - fixed - at_a_time * model_bytes
@@ -69,4 +69,4 @@ def plan_room(memory: float | None, columns: int, parts: int, folds: int, larges
 
 
 def _too_little(memory: float, need: float, what: str) -> str:
-    return f"memory={memory / 1e9:.2f} GB is too little: {what} take {need / 1e9:.2f} GB."
+    return f"memory={memory / 1e9:.2f} GB is too little: {what} {need / 1e9:.2f} GB."

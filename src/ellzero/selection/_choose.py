@@ -17,7 +17,8 @@ from ellzero._messages import Argument
 from ellzero.regression import Frontier, FrontierModel
 from ellzero.regression._cross_validation import DEFAULT_REPEATS, CrossValidation
 from ellzero.regression._cv_curve import Curve
-from ellzero.regression._folds import Data, LearnedFolds, RepeatedFolds, SharedFolds
+from ellzero.regression._fold_data import Data
+from ellzero.regression._folds import LearnedFolds, RepeatedFolds, SharedFolds
 from ellzero.regression._group_cv import GroupCrossValidation
 from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._losses import Loss, default_ridge

@@ -17,7 +17,8 @@ from ellzero.likelihood._folds import (
     open_search,
 )
 from ellzero.likelihood._scores import Score, log_loss, one_less_auc, poisson_deviance
-from ellzero.regression._folds import Data, Turn
+from ellzero.regression._fold_data import Data
+from ellzero.regression._folds import Turn
 from ellzero.regression._losses import Loss
 from ellzero.regression._problem import Likelihood, make_likelihood
 from ellzero.selection._feature_matrix import FeatureMatrix

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero._engine import CACHE_BYTES, make_design_on, thread_count
-from ellzero.regression._folds import Data, Fold, Turn, open_search
+from ellzero.regression._fold_data import Data
+from ellzero.regression._folds import Fold, Turn, open_search
 from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._units import Units
 from ellzero.sources import SufficientStatistics

@@ -62,7 +62,7 @@ def choose_folds(
     """
     from sklearn.model_selection import GroupKFold, TimeSeriesSplit
 
-    from ellzero._sklearn import make_splits, make_splitter
+    from ellzero._splits import make_splits, make_splitter
 
     rows = np.zeros(n)
     if groups is not None:

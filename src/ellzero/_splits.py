@@ -1,0 +1,113 @@
+"""Rows cut into folds, by whatever scikit-learn takes for ``cv``."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.model_selection import (
+    KFold,
+    RepeatedKFold,
+    RepeatedStratifiedKFold,
+    StratifiedKFold,
+    check_cv,
+)
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
+
+__all__ = ["Split", "compact_splits", "make_splits", "make_splitter", "splitter_routing"]
+
+
+def make_splitter(
+    cv: Any, random_state: Any, n_repeats: int = 1, classes: NDArray[np.float64] | None = None
+) -> Any:
+    """Return a splitter: for a number, that many shuffled folds, ``n_repeats`` times over.
+
+    The first folds are those of one repeat. Folds of classes, zeros and ones, have about the same
+    share of each; there are no more of them than rows of the rarer class.
+    """
+    cv = 10 if cv is None else cv
+    stratified = classes is not None
+    if classes is not None and isinstance(cv, Integral):
+        rarer = int(min(classes.sum(), len(classes) - classes.sum()))
+        if rarer < 2:
+            raise ValueError("y must hold two rows of each class at least, to be cross-validated.")
+        cv = min(int(cv), rarer)
+    if not isinstance(cv, Integral):
+        return check_cv(cv, classes, classifier=stratified)
+    if n_repeats == 1:
+        kind = StratifiedKFold if stratified else KFold
+        return kind(cv, shuffle=True, random_state=random_state)
+    repeated = RepeatedStratifiedKFold if stratified else RepeatedKFold
+    return repeated(n_splits=cv, n_repeats=n_repeats, random_state=random_state)
+
+
+def splitter_routing(estimator: BaseEstimator, splitter: Any) -> MetadataRouter:
+    """Return the routing of a meta-estimator whose ``fit`` splits."""
+    mapping = MethodMapping().add(caller="fit", callee="split")
+    return (
+        MetadataRouter(owner=estimator)
+        .add_self_request(estimator)
+        .add(splitter=splitter, method_mapping=mapping)
+    )
+
+
+def _row_indices(rows: Any, n_rows: int) -> NDArray[np.int64]:
+    """Turn what a splitter gives, indices or a mask, into indices."""
+    rows = np.asarray(rows)
+    if rows.dtype == bool and rows.shape == (n_rows,):
+        return np.flatnonzero(rows)
+    if rows.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if rows.ndim != 1 or rows.dtype.kind not in "iu":
+        raise ValueError("cv must give indices of rows, or masks of all rows.")
+    if rows.min() < -n_rows or rows.max() >= n_rows:
+        raise ValueError(f"cv gives row {rows.max()}, but X has {n_rows} rows.")
+    indices: NDArray[np.int64] = rows.astype(np.int64) % n_rows
+    return indices
+
+
+class Split(NamedTuple):
+    """The training and test rows of a fold, of n rows."""
+
+    train: NDArray[np.int64] | None  # None: all but the test rows, in their order
+    test: NDArray[np.int64]
+    n: int
+
+    @classmethod
+    def of(cls, train: NDArray[np.int64], test: NDArray[np.int64], n: int) -> Split:
+        """Leave out training rows that are all the others: of many folds they would take room."""
+        others = len(train) + len(test) == n and np.array_equal(train, _others(test, n))
+        return cls(None if others else train, test, n)
+
+    def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return both."""
+        return _others(self.test, self.n) if self.train is None else self.train, self.test
+
+
+def _others(rows: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    left = np.ones(n, dtype=bool)
+    left[rows] = False
+    return np.flatnonzero(left)
+
+
+def make_splits(
+    splitter: Any, X: Any, y: Any, **arguments: Any
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Split the rows: the training and test rows of each fold."""
+    return [split.rows() for split in compact_splits(splitter, X, y, **arguments)]
+
+
+def compact_splits(splitter: Any, X: Any, y: Any, **arguments: Any) -> list[Split]:
+    """Split the rows, into what takes less room."""
+    splits = []
+    for pair in splitter.split(X, y, **arguments):
+        train, test = (_row_indices(rows, len(y)) for rows in pair)
+        if len(train) == 0 or len(test) == 0:
+            raise ValueError("cv must give rows to train on and rows to test on in every split.")
+        splits.append(Split.of(train, test, len(y)))
+    if not splits:
+        raise ValueError("cv gives no split; a generator does so once only: give a list.")
+    return splits
