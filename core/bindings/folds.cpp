@@ -4,6 +4,7 @@
 #include "engine/least_squares.hpp"
 #include "engine/screened_squares.hpp"
 #include "search/held_out_statistics.hpp"
+#include "search/hull.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -71,6 +72,12 @@ std::unique_ptr<Engine> search_engine(const Quadratic& quadratic, const Context&
   }
   return std::make_unique<LeastSquares>(quadratic, GramUser(quadratic.cache(), context),
                                         std::vector<double>{ridge});
+}
+
+nb::tuple hull_of(const Vector<double>& energies, double next, double floor) {
+  require(energies.size() > 0, "an energy");
+  const Hull hull = lower_hull(energies.data(), energies.size(), next, floor);
+  return nb::make_tuple(to_array(hull.places), to_array(hull.slopes), hull.end);
 }
 
 class PythonFolds {
@@ -151,6 +158,8 @@ void bind_folds(nb::module_& m) {
         return std::make_unique<HeldOutStatistics>(rows);
       },
       nb::arg("rows"), nb::keep_alive<0, 1>());
+  m.def("lower_hull", &hull_of, nb::arg("energies").noconvert(), nb::arg("next_energy"),
+        nb::arg("floor"));
   nb::class_<FoldModels>(m, "FoldModels")
       .def_prop_ro("begins", [](const FoldModels& f) { return to_array(f.begins); })
       .def_prop_ro("support", [](const FoldModels& f) { return to_array(f.support); })

@@ -33,6 +33,10 @@ class PooledQuadratic final : public Quadratic {
       unit_[j] = parts_.unit(j);
       ratio_[j] = inverse_scale[j] / unit_[j];
     }
+    if (columns() <= kStretch) {
+      deviations_.resize(which_.size() * columns());
+      deviate(0, columns(), deviations_.data());
+    }
   }
 
   void gram_columns(const Index* which, Index count, double* const* out,
@@ -41,17 +45,15 @@ class PooledQuadratic final : public Quadratic {
     const std::vector<Parts::Products> products = parts_.products(which, count, context);
     const Index parts = static_cast<Index>(which_.size());
     std::vector<const double*> inside(parts), between(parts);
-    std::vector<double> factor(parts), deviations(parts * kStretch);
-    for (Index b = 0; b < parts; ++b) between[b] = deviations.data() + b * kStretch;
-    // Deviations are not kept: those of many columns take more room than anything else here.
+    std::vector<double> factor(parts), made;
     for (Index begin = 0; begin < p; begin += kStretch) {
       const Index length = std::min(kStretch, p - begin);
-      for (Index b = 0; b < parts; ++b) {
-        double* own = deviations.data() + b * kStretch;
-        const double *m = part(b).mean.data() + begin, *all = mean.data() + begin,
-                     *unit = unit_.data() + begin;
-        for (Index k = 0; k < length; ++k) own[k] = (m[k] - all[k]) * unit[k];
+      if (deviations_.empty()) {
+        made.resize(parts * kStretch);
+        deviate(begin, length, made.data());
       }
+      const double* deviations = deviations_.empty() ? made.data() : deviations_.data();
+      for (Index b = 0; b < parts; ++b) between[b] = deviations + b * length;
       for (Index i = 0; i < count; ++i) {
         const Index j = which[i];
         for (Index b = 0; b < parts; ++b) {
@@ -118,6 +120,14 @@ class PooledQuadratic final : public Quadratic {
   static constexpr Index kStretch = 2048;
 
   const Quadratic& part(Index b) const { return *parts_.all()[which_[b]]; }
+  // m_b - M of columns begin .. begin + length, part after part, in norms over all parts
+  void deviate(Index begin, Index length, double* out) const {
+    const double *all = mean.data() + begin, *unit = unit_.data() + begin;
+    for (Index b = 0; b < static_cast<Index>(which_.size()); ++b, out += length) {
+      const double* m = part(b).mean.data() + begin;
+      for (Index k = 0; k < length; ++k) out[k] = (m[k] - all[k]) * unit[k];
+    }
+  }
   // m_b - M of column j, in norms over all parts
   double deviation(Index b, Index j) const { return (part(b).mean[j] - mean[j]) * unit_[j]; }
 
@@ -151,6 +161,8 @@ class PooledQuadratic final : public Quadratic {
   const std::vector<Index> which_;
   std::vector<double> ratio_;  // the norm over all parts over that of this pool; 0 if dead here
   std::vector<double> unit_;   // one over the norm over all parts; 0 if dead here
+  // By part; not kept of many columns, where they take more room than anything else here.
+  std::vector<double> deviations_;
 };
 
 }  // namespace ellzero

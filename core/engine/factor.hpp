@@ -27,7 +27,10 @@ class Factor {
   const std::vector<double>& beta() const { return beta_; }
   const std::vector<double>& inverse_diagonal() const { return inverse_diagonal_; }
   // b_S'A^-1 b_S
-  double explained() const { return dot(z_.data(), z_.data(), size()); }
+  double explained() const {
+    if (!(explained_ >= 0)) explained_ = dot(z_.data(), z_.data(), size());
+    return explained_;
+  }
   double log_determinant() const {
     double sum = 0;
     for (Index r = 0; r < size(); ++r) sum -= 2 * std::log(std::fabs(row(r)[r]));
@@ -35,6 +38,7 @@ class Factor {
   }
 
   void clear() {
+    explained_ = -1;
     z_.clear();
     b_.clear();
     beta_.clear();
@@ -70,6 +74,7 @@ class Factor {
     const Index k = size();
     reserve(k + 1);
     std::copy(flip.a.begin(), flip.a.end(), row(k));
+    explained_ = -1;
     z_.push_back(flip.q);
     b_.push_back(b);
   }
@@ -91,6 +96,7 @@ class Factor {
   // Other products of the members with y; everything else stays.
   void set_products(const std::vector<double>& b) {
     b_ = b;
+    explained_ = -1;
     lower_times(m_.data(), capacity_, size(), b_.data(), z_.data());
     update();
   }
@@ -111,6 +117,7 @@ class Factor {
     out.a.assign(row(last), row(last) + last + 1);
     out.q = z_[last];
     for (Index i = r; i < last; ++i) std::copy(row(i) + r + 1, row(i) + i + 2, row(i) + r);
+    explained_ = -1;
     z_.pop_back();
     b_.erase(b_.begin() + r);
     update();
@@ -167,6 +174,7 @@ class Factor {
   std::vector<double> m_;  // rows of M, capacity_ apart
   Index capacity_ = 0;
   std::vector<double> z_;
+  mutable double explained_ = -1;  // |z|^2; less than 0 if not known
   std::vector<double> b_;
   std::vector<double> beta_;
   std::vector<double> inverse_diagonal_;

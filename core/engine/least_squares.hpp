@@ -111,10 +111,16 @@ class LeastSquares final : public Engine {
 
   bool can_insert(Index j) override {
     if (scores_.place(j) != Scores::Place::out) return false;
-    const bool can = new_row(j, acquire(j), kSpan, row_) > 0;
+    ready_ = -1;
+    const double pivot = new_row(j, acquire(j), kSpan, row_);
     cache_.release(j);
-    if (!can) scores_.rule_out(j, kSpan);
-    return can;
+    if (!(pivot > 0)) {
+      scores_.rule_out(j, kSpan);
+      return false;
+    }
+    ready_ = j;
+    ready_pivot_ = pivot;
+    return true;
   }
   // Takes a column out of the running until the support has changed.
   void rule_out(Index j) { scores_.rule_out(j, kSpan); }
@@ -166,6 +172,7 @@ class LeastSquares final : public Engine {
   // Another response on the same columns: its products with them, and its square. Only solve() goes
   // on with the old one.
   void set_response(std::vector<double> zy, double yy) {
+    ready_ = -1;
     zy_ = std::move(zy);
     yy_ = yy;
     b_.resize(members_.size());
@@ -199,6 +206,7 @@ class LeastSquares final : public Engine {
   }
   // Another ridge for column j, which is not a member; there is one per column.
   void set_ridge_of(Index j, double ridge) {
+    ready_ = -1;
     scores_.add_ridge(j, ridge - ridge_[j]);
     ridge_[j] = ridge;
   }
@@ -320,6 +328,8 @@ class LeastSquares final : public Engine {
   int flips_ = 0;
   // Room to work in, so that a flip need not ask for memory.
   FlipRow row_;
+  Index ready_ = -1;  // the column whose row that is, as it would be inserted here; -1 if of none
+  double ready_pivot_ = 0;
   FlipBatch batch_;
   std::vector<char> marked_;
   std::vector<Index> leaving_, entering_;
@@ -329,7 +339,9 @@ class LeastSquares final : public Engine {
 inline bool LeastSquares::insert(Index j, double least_pivot, FlipBatch* batch) {
   if (scores_.place(j) != Scores::Place::out) return false;
   const double* gram = acquire(j);
-  const double pivot = new_row(j, gram, least_pivot, row_);
+  const bool ready = ready_ == j && least_pivot <= kSpan;
+  const double pivot = ready ? ready_pivot_ : new_row(j, gram, least_pivot, row_);
+  ready_ = -1;
   if (!(pivot > 0)) {
     cache_.release(j);
     scores_.rule_out(j, least_pivot);
@@ -351,6 +363,7 @@ inline bool LeastSquares::insert(Index j, double least_pivot, FlipBatch* batch) 
 
 inline void LeastSquares::remove(Index position, FlipBatch* batch) {
   const Index j = members_[position];
+  ready_ = -1;
   factor_.remove(position, row_);
   const double own = row_.a[position], c = row_.q / own, d = 1 / (own * own);
   if (batch) {
@@ -366,6 +379,7 @@ inline void LeastSquares::remove(Index position, FlipBatch* batch) {
 }
 
 inline void LeastSquares::move_to(const std::vector<Index>& target) {
+  if (target == members_) return;
   marked_.resize(columns(), 0);
   for (const Index j : target) marked_[j] = 1;
   leaving_.clear();
@@ -414,6 +428,7 @@ inline void LeastSquares::refresh() {
   members_.clear();
   gram_.clear();
   factor_.clear();
+  ready_ = -1;
   for (std::size_t s = 0; s < members.size(); ++s) {
     // They passed a stricter test when they entered, with more members before them.
     if (!(new_row(members[s], gram[s], kKept, row_) > 0)) {
@@ -452,6 +467,7 @@ inline void LeastSquares::adopt(const LeastSquares& other, const std::vector<Ind
   std::vector<Index> members;
   for (const Index j : other.members_) members.push_back(number[j]);
   hold(members);
+  ready_ = -1;
   factor_ = other.factor_;
   drift_ = other.drift_;
   flips_ = other.flips_;
@@ -484,6 +500,7 @@ inline void LeastSquares::hold(const std::vector<Index>& members) {
 inline void LeastSquares::restore(const State& state) {
   const Place& then = static_cast<const Place&>(state);
   hold(then.members);
+  ready_ = -1;
   zy_ = then.zy;
   yy_ = then.yy;
   factor_ = then.factor;

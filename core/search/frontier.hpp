@@ -318,12 +318,14 @@ class Frontier {
       return best;
     }
     double cheapest = std::numeric_limits<double>::infinity();
-    for (Index r = 0; r < engine_.size(); ++r) {
-      const Index j = engine_.members()[r];
-      if (limits_.is_forced(j) || !(engine_.removal_cost(r) < cheapest)) continue;
-      cheapest = engine_.removal_cost(r);
-      best = {j, engine_.energy() + cheapest};
+    const std::vector<Index>& members = engine_.members();
+    for (std::size_t r = 0; r < members.size(); ++r) {
+      const double cost = engine_.removal_cost(static_cast<Index>(r));
+      if (!(cost < cheapest) || limits_.is_forced(members[r])) continue;
+      cheapest = cost;
+      best.unit = members[r];
     }
+    if (best.unit >= 0) best.energy = engine_.energy() + cheapest;
     return best;
   }
 

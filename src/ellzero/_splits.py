@@ -15,6 +15,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
     check_cv,
 )
+from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
 __all__ = ["Split", "compact_splits", "make_splits", "make_splitter", "splitter_routing"]
@@ -102,12 +103,41 @@ def make_splits(
 
 def compact_splits(splitter: Any, X: Any, y: Any, **arguments: Any) -> list[Split]:
     """Split the rows, into what takes less room."""
+    n = len(y)
+    if not arguments and type(splitter) is KFold and splitter.shuffle:
+        shuffled = _shuffled_folds(n, splitter.n_splits, 1, splitter.random_state)
+    elif not arguments and type(splitter) is RepeatedKFold:
+        folds = splitter.cvargs["n_splits"]
+        shuffled = _shuffled_folds(n, folds, splitter.n_repeats, splitter.random_state)
+    else:
+        shuffled = []
+    if shuffled:
+        return shuffled
     splits = []
     for pair in splitter.split(X, y, **arguments):
-        train, test = (_row_indices(rows, len(y)) for rows in pair)
+        train, test = (_row_indices(rows, n) for rows in pair)
         if len(train) == 0 or len(test) == 0:
             raise ValueError("cv must give rows to train on and rows to test on in every split.")
-        splits.append(Split.of(train, test, len(y)))
+        splits.append(Split.of(train, test, n))
     if not splits:
         raise ValueError("cv gives no split; a generator does so once only: give a list.")
+    return splits
+
+
+def _shuffled_folds(n: int, n_folds: int, n_repeats: int, random_state: Any) -> list[Split]:
+    """Return the folds of scikit-learn's KFold, shuffled, time after time; none of too few rows.
+
+    It goes through all rows for each fold, which takes as long as a search in a small table.
+    """
+    if n < n_folds:
+        return []
+    sizes = np.full(n_folds, n // n_folds)
+    sizes[: n % n_folds] += 1
+    ends = np.cumsum(sizes)[:-1]
+    rng = check_random_state(random_state)
+    splits = []
+    for _ in range(n_repeats):
+        order = np.arange(n)
+        rng.shuffle(order)
+        splits += [Split(None, np.sort(test), n) for test in np.split(order, ends)]
     return splits

@@ -234,6 +234,9 @@ class CrossValidation(NamedTuple):
         for ridge in ridges:
             ridge.size = max(ridge.size, first)
             ridge.paths.append([])
+        if first == most and len(ridges) == 1:  # there is nothing to decide
+            ridges[0].paths[-1] = searches[0].paths(first, self.progress)
+            return
         late = list(zip(ridges, searches, strict=True))
         pairs = late.copy()
         while late:

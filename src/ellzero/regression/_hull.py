@@ -7,6 +7,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero import _core
+
 __all__ = ["Hull", "middle"]
 
 
@@ -42,26 +44,8 @@ class Hull:
     def __init__(
         self, first: int, energies: NDArray[np.float64], next_energy: float, floor: float
     ) -> None:
-        values: list[float] = energies.tolist()  # Python's own floats are quicker one by one
-        more = next_energy < values[-1] - floor
-        corners: list[int] = [0]
-        slopes: list[float] = []
-        for k, value in enumerate([*values, next_energy] if more else values):
-            if not value < values[corners[-1]] - floor:
-                continue
-            slope = (values[corners[-1]] - value) / (k - corners[-1])
-            while slopes and slope >= slopes[-1]:
-                corners.pop()
-                slopes.pop()
-                slope = (values[corners[-1]] - value) / (k - corners[-1])
-            corners.append(k)
-            slopes.append(slope)
-        self.end = 0.0
-        if more:  # beyond the largest size: it only says where the last interval ends
-            corners.pop()
-            self.end = slopes.pop()
-        self.sizes = np.array(corners) + first
-        self.lambdas = np.array(slopes)
+        places, self.lambdas, self.end = _core.lower_hull(energies, next_energy, floor)
+        self.sizes = places + first
         self.first, self._values = first, energies
 
     def interval(self, size: int) -> tuple[float, float] | None:
