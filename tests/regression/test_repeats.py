@@ -10,6 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ellzero import L0RegressorCV
+from ellzero._splits import compact_splits
 from ellzero.datasets import make_collinear
 from ellzero.regression import _cross_validation, _folds
 from ellzero.regression._cross_validation import CrossValidation
@@ -57,6 +58,23 @@ def test_one_repeat_is_a_shuffled_splitter(solver, random_state):
     number = L0RegressorCV(cv=5, n_repeats=1, random_state=state(), solver=solver).fit(X, y)
     splitter = KFold(5, shuffle=True, random_state=state())
     assert_same_bits(number, L0RegressorCV(cv=splitter, solver=solver).fit(X, y))
+
+
+@pytest.mark.parametrize("n", [10, 23, 120])
+@pytest.mark.parametrize("n_folds", [2, 7, 10])
+@pytest.mark.parametrize("seed", [0, 5, "stream"])
+def test_shuffled_folds_are_those_of_scikit_learn(n, n_folds, seed):
+    for splitter in (
+        lambda state: KFold(n_folds, shuffle=True, random_state=state),
+        lambda state: RepeatedKFold(n_splits=n_folds, n_repeats=3, random_state=state),
+    ):
+        one, two = (np.random.RandomState(5) if seed == "stream" else seed for _ in range(2))
+        ours = compact_splits(splitter(one), np.zeros((n, 1)), np.zeros(n))
+        for split, rows in zip(ours, splitter(two).split(np.zeros((n, 1))), strict=True):
+            for own, expected in zip(split.rows(), rows, strict=True):
+                np.testing.assert_array_equal(own, expected)
+        if seed == "stream":  # and as much has been drawn from it
+            assert one.randint(2**31) == two.randint(2**31)
 
 
 def test_folds_are_shuffled_by_the_random_state():
