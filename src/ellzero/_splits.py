@@ -104,15 +104,10 @@ def make_splits(
 def compact_splits(splitter: Any, X: Any, y: Any, **arguments: Any) -> list[Split]:
     """Split the rows, into what takes less room."""
     n = len(y)
-    if not arguments and type(splitter) is KFold and splitter.shuffle:
-        shuffled = _shuffled_folds(n, splitter.n_splits, 1, splitter.random_state)
-    elif not arguments and type(splitter) is RepeatedKFold:
-        folds = splitter.cvargs["n_splits"]
-        shuffled = _shuffled_folds(n, folds, splitter.n_repeats, splitter.random_state)
-    else:
-        shuffled = []
-    if shuffled:
-        return shuffled
+    if all(argument is None for argument in arguments.values()):
+        shuffled = _shuffled_folds(splitter, n)
+        if shuffled is not None:
+            return shuffled
     splits = []
     for pair in splitter.split(X, y, **arguments):
         train, test = (_row_indices(rows, n) for rows in pair)
@@ -124,17 +119,23 @@ def compact_splits(splitter: Any, X: Any, y: Any, **arguments: Any) -> list[Spli
     return splits
 
 
-def _shuffled_folds(n: int, n_folds: int, n_repeats: int, random_state: Any) -> list[Split]:
-    """Return the folds of scikit-learn's KFold, shuffled, time after time; none of too few rows.
+def _shuffled_folds(splitter: Any, n: int) -> list[Split] | None:
+    """Return the folds of a shuffled KFold, repeated or not; None of others, and of too few rows.
 
-    It goes through all rows for each fold, which takes as long as a search in a small table.
+    scikit-learn goes through all rows for each, which takes as long as a search in a small table.
     """
+    if type(splitter) is KFold and splitter.shuffle:
+        n_folds, n_repeats = splitter.n_splits, 1
+    elif type(splitter) is RepeatedKFold:
+        n_folds, n_repeats = splitter.cvargs["n_splits"], splitter.n_repeats
+    else:
+        return None
     if n < n_folds:
-        return []
+        return None
     sizes = np.full(n_folds, n // n_folds)
     sizes[: n % n_folds] += 1
     ends = np.cumsum(sizes)[:-1]
-    rng = check_random_state(random_state)
+    rng = check_random_state(splitter.random_state)
     splits = []
     for _ in range(n_repeats):
         order = np.arange(n)
