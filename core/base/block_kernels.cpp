@@ -141,6 +141,19 @@ void lower_bands(const double* m, Index stride, Index k, Index width, double* ou
 }
 
 ELLZERO_MULTIVERSION
+void lower_block(const double* m, Index stride, Index k, Index begin, Index width, double* out) {
+  for (Index r = begin; r < k; ++r) {
+    const double* row = m + r * stride + begin;
+    double* to = out;
+    for (Index i = 0; i < width && i <= r - begin; ++i) {
+      const double value = row[i];
+      for (Index j = 0; j <= i; ++j) to[j] += value * row[j];
+      to += i + 1;
+    }
+  }
+}
+
+ELLZERO_MULTIVERSION
 void lower_blocks_times(const double* b, const double* v, Index width, Index count, double* out) {
   for (Index i = 0; i < width; ++i) {
     double* to = out + i * count;
