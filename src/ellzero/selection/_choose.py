@@ -379,16 +379,16 @@ def _make_procedure(
     progress: Callable[[int], None],
 ) -> Procedure:
     """Return how the price, and the ridge, are chosen by cross-validation."""
-    ridges = _ridges(settings, loss, weight)
+    ridges, workers = _ridges(settings, loss, weight), effective_n_jobs(-1)
     rescales = settings.shrinks and not loss.is_likelihood
     if matrix.units is not None:
         p = len(matrix.plan.features)
         tall = weight >= _TALL * p and weight * p >= _CELLS
         how = GroupCrossValidation(
-            matrix.units, ridges, settings.max_size, 1, progress, rescales, hurried=tall
+            matrix.units, ridges, settings.max_size, workers, progress, rescales, hurried=tall
         )
         return UnitCrossValidation(how)
-    workers, most = effective_n_jobs(-1), settings.max_size
+    most = settings.max_size
     return CrossValidation("frontier", ridges, matrix.forced, most, workers, progress, rescales)
 
 
