@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -37,6 +38,7 @@ class GroupSquares final : public UnitEngine {
         zy_(quadratic.zy),
         yy_(quadratic.yy),
         held_(bases_, zy_, cache, 1 + ridge),
+        shown_(bases_, zy_, cache, 1 + ridge),
         place_(bases_.units.size(), Place::out),
         blocks_(bases_),
         swaps_(bases_),
@@ -140,6 +142,7 @@ class GroupSquares final : public UnitEngine {
     zy_ = std::move(zy);
     yy_ = yy;
     held_.take_response();
+    shown_.start_at({}, kKept, {});
     std::vector<double> c = gram_times(held_.factor().beta());
     for (std::size_t j = 0; j < c.size(); ++j) c[j] = zy_[j] - c[j];
     blocks_.set_c(std::move(c));
@@ -169,8 +172,9 @@ class GroupSquares final : public UnitEngine {
   }
   // Of columns of the base, without costs of removal: those belong to units.
   Solution solve(const Context& context) const override { return solve(held_, context); }
-  // The same at other units, wherever the engine stands.
-  Solution solution_at(const std::vector<Index>& target, const Context& context) const;
+  // The same at other units, wherever the engine stands; quickest if those asked for last are among
+  // them.
+  Solution solution_at(const std::vector<Index>& target, const Context& context);
   bool solve_at_once(Solution&) const override { return false; }
 
   void ignore_outsiders() override { ignores_outsiders_ = true; }
@@ -267,7 +271,7 @@ class GroupSquares final : public UnitEngine {
   double ridge_;
   std::vector<double> zy_;  // Z'y and y'y
   double yy_;
-  HeldColumns held_;
+  HeldColumns held_, shown_;  // where it stands, and where coefficients were asked for
   std::vector<Place> place_;
   std::vector<signed char> signs_;  // by unit; empty if they don't matter
   std::vector<Index> members_;
@@ -480,10 +484,27 @@ inline Solution GroupSquares::solve(const HeldColumns& held, const Context& cont
 }
 
 inline Solution GroupSquares::solution_at(const std::vector<Index>& target,
-                                          const Context& context) const {
-  HeldColumns held(bases_, zy_, cache_, 1 + ridge_);
-  held.start_at(columns_of_units(allowed(target)), kKept, [] { return std::vector<double>(); });
-  return solve(held, context);
+                                          const Context& context) {
+  const std::vector<Index> wanted = columns_of_units(allowed(target));
+  const HeldColumns::Gains nothing = [] { return std::vector<double>(); };
+  std::vector<char> missing(bases_.columns, 0);
+  for (const Index column : wanted) missing[column] = 1;
+  bool goes_on = !shown_.drifted();
+  for (const Index column : shown_.columns()) {
+    goes_on = goes_on && missing[column];
+    missing[column] = 0;
+  }
+  if (goes_on) {
+    std::vector<Index> others;
+    std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(others),
+                 [&](Index column) { return missing[column] != 0; });
+    shown_.insert(others, kKept, nothing, rows_);
+  }
+  // Which columns depend on others is a matter of their order.
+  if (!goes_on || shown_.size() < static_cast<Index>(wanted.size())) {
+    shown_.start_at(wanted, kKept, nothing);
+  }
+  return solve(shown_, context);
 }
 
 }  // namespace ellzero

@@ -110,6 +110,7 @@ class GroupSearch:
         self._tables: dict[bool, _core.GroupFrontier] = {}
         self._fitted: dict[tuple[int, ...], UnitModel] = {}
         self._coefficients: dict[tuple[int, ...], Fit] = {}
+        self._ends: dict[tuple[int, ...], float] = {}  # of tables, by their largest model
         self.engine.start_at(units.forced_units)
         self.left_out = np.setdiff1d(units.forced_units, self.engine.members)
         self._forced = np.sort(self.engine.members)
@@ -274,10 +275,13 @@ class GroupSearch:
         stuck = not self.units.by_columns and largest.size < self.last
         if stuck or self.last >= self.largest:
             return 0.0
-        self.engine.move_to(largest.units)
-        gains = self.engine.insertion_gains()
-        pays = (gains > self.engine.rounding) & (self._price > 0)
-        return float(np.max(gains[pays] / self._price[pays])) if pays.any() else 0.0
+        key = tuple(largest.units.tolist())
+        if key not in self._ends:
+            self.engine.move_to(largest.units)
+            gains = self.engine.insertion_gains()
+            pays = (gains > self.engine.rounding) & (self._price > 0)
+            self._ends[key] = float(np.max(gains[pays] / self._price[pays], initial=0.0))
+        return self._ends[key]
 
     def next_unit(self) -> tuple[int, float]:
         """Return the unit that the largest model would gain most by, and that gain."""
