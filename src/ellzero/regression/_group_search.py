@@ -310,11 +310,17 @@ class GroupSearch:
 
     def criterion(self, name: str, models: list[UnitModel]) -> _Floats:
         """Return a criterion of some models."""
+        rss = np.array([model.rss for model in models])
+        sizes = np.array([model.units.size for model in models])
+        return self.criterion_of(name, rss, sizes, np.array([model.df for model in models]))
+
+    def criterion_of(self, name: str, rss: _Floats, sizes: _Integers, df: _Integers) -> _Floats:
+        """Return the same of models given by what they leave, their groups and their rank."""
         return group_criterion(
             name,
-            np.array([model.rss for model in models]),
-            sizes=np.array([model.units.size for model in models]),
-            df=np.array([model.df for model in models]),
+            rss,
+            sizes=sizes,
+            df=df,
             n=self.design.weight,
             n_groups=int(np.count_nonzero(self.engine.widths)),
             n_columns=self.units.n_columns,

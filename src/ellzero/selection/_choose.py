@@ -120,6 +120,7 @@ def choose(
         if data.weights is None:
             raise DataError("No fold has rows of both kinds to fit on: choose by a criterion.")
         raise DataError(Argument("weights"), " leave no fold with rows both to fit and to test on.")
+    say("Cutting the rows into folds")
     task = _make_task(matrix, data, splits, settings.max_size, say)
     return choose_by(task, kind, matrix, data.loss, data.weights, settings, say)
 
