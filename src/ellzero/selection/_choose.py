@@ -410,14 +410,15 @@ def make_fold_data(
     whole = Data(matrix.X, y, weights, fit_intercept=True, threads=thread_count())
     if not repeats:
         return whole.design(), []
-    if not matrix.plan.features.learns:
-        shared = RepeatedFolds(whole, repeats)
-        return shared.whole, shared
     features = matrix.plan.features
-    if can_be_moved(whole, features, repeats, gaps=_has_gaps(data)):
+    gaps = features.learns and _has_gaps(data)
+    if can_be_moved(whole, features, repeats, gaps=gaps):
         moved = MovedRepeats(whole, features, matrix.means, repeats)
         if moved.has_digits:
             return moved.whole, moved
+    if not features.learns:
+        shared = RepeatedFolds(whole, repeats)
+        return shared.whole, shared
     make, design = _learned_data(matrix, data), whole.design()
     return design, [LearnedFolds(make, splits, design, weights) for splits in repeats]
 

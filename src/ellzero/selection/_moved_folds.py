@@ -1,4 +1,6 @@
-"""Folds of a tall table with products, each counted from the means of its own training rows.
+"""Folds of a tall table, by products of parts of its rows.
+
+Where features are products, each fold counts them from the means of its own training rows.
 
 A product of two columns counted from other means is the product, less some of either column:
 
@@ -30,7 +32,7 @@ from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._units import Units
 from ellzero.sources import SufficientStatistics
 from ellzero.sources._moments import Moments, merge
-from ellzero.sources._ready import has_digits, part_moments, pays_by_parts
+from ellzero.sources._ready import has_digits, part_moments, pays, pays_by_parts
 from ellzero.tables import Features
 
 __all__ = ["MovedFolds", "MovedRepeats", "can_be_moved"]
@@ -45,10 +47,12 @@ def can_be_moved(data: Data, features: Features, repeats: list[_Splits], *, gaps
 
     Each has to train on all rows but its own, and no mean may stand for a missing value.
     """
+    X, weight = data.X, data.sample_weight
+    # Folds that all count from the same means share what they need of the rows anyway.
+    alike = not _Products.of(features).places.size
     return (
         not gaps
-        and pays_by_parts(data.X, data.sample_weight)
-        and bool(_Products.of(features).places.size)
+        and (pays(X, weight, data.largest, len(repeats[0])) if alike else pays_by_parts(X, weight))
         and all(_cuts(splits, len(data.y)) for splits in repeats)
     )
 
