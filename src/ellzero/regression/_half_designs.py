@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ellzero import _core
 from ellzero._engine import CACHE_BYTES, thread_count
 from ellzero.sources import SufficientStatistics
-from ellzero.sources._moments import Moments, merge
+from ellzero.sources._moments import pool
 from ellzero.sources._ready import has_digits, part_moments
 
 __all__ = ["TOGETHER", "half_designs"]
@@ -36,19 +36,11 @@ def half_designs(
         return None
     part_of = part_of.reshape(-1).astype(np.int64, copy=False)
     shift, parts = part_moments(X, y, thread_count(), part_of, len(kinds))
-    total = _pool(parts)
+    total = pool(parts).mirrored()
     if not has_digits(total.products):
         return None
     pools = [[part for part, kind in zip(parts, kinds, strict=True) if kind & bit] for bit in bits]
     return [
         SufficientStatistics([moments], shift, None, "")._design(fit_intercept, CACHE_BYTES)
-        for moments in (*map(_pool, pools), total)
+        for moments in (*(pool(own).mirrored() for own in pools), total)
     ]
-
-
-def _pool(parts: list[Moments]) -> Moments:
-    """Put parts together."""
-    out = parts[0]._replace(products=parts[0].products.copy())
-    for part in parts[1:]:
-        out = merge(out, part)
-    return out.mirrored()

@@ -31,7 +31,7 @@ from ellzero.regression._folds import Fold, Turn, open_search
 from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._units import Units
 from ellzero.sources import SufficientStatistics
-from ellzero.sources._moments import Moments, merge
+from ellzero.sources._moments import Moments, pool
 from ellzero.sources._ready import has_digits, part_moments, pays, pays_by_parts
 from ellzero.tables import Features
 
@@ -135,11 +135,7 @@ class _Rows(NamedTuple):
 
     def pool(self, which: list[int]) -> Moments:
         """Return the moments of some parts together."""
-        first = self.parts[which[0]]
-        out = first._replace(products=first.products.copy())
-        for part in which[1:]:
-            out = merge(out, self.parts[part])
-        return out.mirrored()
+        return pool([self.parts[part] for part in which]).mirrored()
 
     def fold(self, train: list[int], test: int) -> MovedFold:
         """Return the fold that is trained on some parts and judged by another."""
