@@ -26,7 +26,7 @@ from ellzero import (
 from ellzero.datasets import load_diabetes_interactions, make_collinear, make_spikes
 from ellzero.shrinkage import EmpiricalTweedie
 
-__all__ = ["bits_cases", "make_measurements", "make_steps", "speed_cases"]
+__all__ = ["bits_cases", "make_measurements", "make_steps", "measure", "speed_cases"]
 
 
 def _designs():
@@ -161,11 +161,11 @@ def bits_cases():
     return cases
 
 
-def make_measurements(n, seed=0):
-    """Return six measurements of the same things, three categories, and all products of two.
+def measure(n, seed=0):
+    """Return six measurements of the same things, three categories, and what they are worth.
 
-    240 columns, of which some are nearly determined by others, and a response in which they
-    multiply: what a table of diamonds is like.
+    Some measurements are nearly determined by others, and the response multiplies them: what a
+    table of diamonds is like.
     """
     rng = np.random.default_rng(seed)
     weight = np.exp(rng.normal(-0.4, 0.6, n)).clip(0.2, 5)
@@ -175,14 +175,20 @@ def make_measurements(n, seed=0):
     height = depth / 100 * (length + width) / 2
     numbers = np.column_stack([weight, depth, table, length, width, height]).round(2)
     levels = [rng.choice(k, size=n, p=rng.dirichlet(np.full(k, 5.0))) for k in (5, 7, 8)]
+    logs = 1.7 * np.log(weight) + 0.1 * (levels[0] > 0) - 0.06 * levels[1] + 0.08 * levels[2]
+    return numbers, levels, np.exp(8.4 + logs + 0.13 * rng.normal(size=n))
+
+
+def make_measurements(n, seed=0):
+    """Return the same as 240 columns, all products of two among them, and the response."""
+    numbers, levels, y = measure(n, seed)
     blocks = [numbers[:, [j]] - numbers[:, j].mean() for j in range(6)]
     blocks += [(of[:, None] == np.arange(1, of.max() + 1)).astype(float) for of in levels]
     columns = blocks + [block**2 for block in blocks[:6]]
     for i, one in enumerate(blocks):
         for other in blocks[i + 1 :]:
             columns.append((one[:, :, None] * other[:, None, :]).reshape(n, -1))
-    logs = 1.7 * np.log(weight) + 0.1 * (levels[0] > 0) - 0.06 * levels[1] + 0.08 * levels[2]
-    return np.column_stack(columns), np.exp(8.4 + logs + 0.13 * rng.normal(size=n))
+    return np.column_stack(columns), y
 
 
 def make_steps(n, segments, seed=0):

@@ -47,6 +47,11 @@ def make_file(path, n, p, chunk=20_000):
             csv.write_csv(pa.table(dict(zip(names, columns, strict=True))), file, options)
 
 
+def select_command(path, report):
+    """Return what goes from a file to a report."""
+    return [ELLZERO, "select", path, "--target", "y", "--report", report, "--quiet"]
+
+
 def run(command):
     """Return the seconds that a command took and its peak memory in bytes."""
     began = time.perf_counter()
@@ -67,7 +72,7 @@ def main():
         n, p = (560_000, 200) if arguments.memory else (100_000, 200)
         make_file(path, n, p)
         print(f"{n:,} rows, {p + 1} columns, {path.stat().st_size / 1e6:,.0f} MB")
-        select = [ELLZERO, "select", path, "--target", "y", "--report", report, "--quiet"]
+        select = select_command(path, report)
         ways = {"ebic": [*select], "cv": [*select, "--criterion", "cv", "--repeats", "1"]}
         if arguments.memory:
             for name, command in ways.items():

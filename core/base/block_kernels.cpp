@@ -73,6 +73,33 @@ ELLZERO_INLINE void score_some(const double* c, const double* d, Index width, In
   }
 }
 
+// The same for one group by itself, in the same order of sums: column after column is eliminated
+// from the rows below it.
+ELLZERO_INLINE void score_one(const double* c, const double* d, Index width, double floor,
+                              double* u, double* score, double* rank) {
+  double* z = u + triangle(width);
+  double* column = z + width;
+  std::copy(d, d + triangle(width), u);
+  std::copy(c, c + width, z);
+  double sum = 0, pivots = 0;
+  for (Index l = 0; l < width; ++l) {
+    const double pivot = u[triangle(l, l)];
+    if (!(pivot > floor)) continue;
+    const double by = 1 / pivot, left = z[l] * by;
+    sum += z[l] * z[l] * by;
+    pivots += 1;
+    for (Index i = l + 1; i < width; ++i) {
+      const double uil = u[triangle(i, l)];
+      column[i] = uil * by;
+      z[i] -= uil * left;
+      double* row = u + triangle(i, 0);
+      for (Index j = l + 1; j <= i; ++j) row[j] -= uil * column[j];
+    }
+  }
+  *score = pivots > 0 ? sum : -1.0;
+  *rank = pivots;
+}
+
 }  // namespace
 
 ELLZERO_MULTIVERSION
@@ -82,6 +109,26 @@ void update_blocks(const double* t, Index stride, const double* q, Index rows, d
     const double* row = t + r * stride;
     const double factor = sign * q[r];
     for (Index n = 0; n < width * count; ++n) c[n] += factor * row[n];
+  }
+  if (count == 1) {  // a row of the block at a time: the columns of a lone group lie together
+    for (Index i = 0; i < width; ++i) {
+      double* at = d + triangle(i, 0);
+      Index r = 0;
+      for (; r + 4 <= rows; r += 4) {
+        const double* b = t + r * stride;
+        const double a0 = b[i], a1 = b[stride + i], a2 = b[2 * stride + i], a3 = b[3 * stride + i];
+        for (Index j = 0; j <= i; ++j) {
+          const double sum =
+              a0 * b[j] + a1 * b[stride + j] + a2 * b[2 * stride + j] + a3 * b[3 * stride + j];
+          at[j] += sign * sum;
+        }
+      }
+      for (; r < rows; ++r) {
+        const double* b = t + r * stride;
+        for (Index j = 0; j <= i; ++j) at[j] += sign * (b[i] * b[j]);
+      }
+    }
+    return;
   }
   for (Index i = 0; i < width; ++i) {
     for (Index j = 0; j <= i; ++j) {
@@ -116,6 +163,10 @@ void block_scores(const double* c, const double* d, Index width, Index count, do
     wide.resize(needed);
     room = wide.data();
   }
+  if (count == 1 && !least) {
+    score_one(c, d, width, floor, room, score, rank);
+    return;
+  }
   if (count < 3) {  // most lanes would be idle
     for (Index g = 0; g < count; ++g) {
       score_some<1>(c, d, width, count, g, floor, room, score, rank, least);
@@ -141,7 +192,24 @@ void lower_bands(const double* m, Index stride, Index k, Index width, double* ou
 }
 
 ELLZERO_MULTIVERSION
+void lower_block(const double* m, Index stride, Index k, Index begin, Index width, double* out) {
+  for (Index r = begin; r < k; ++r) {
+    const double* row = m + r * stride + begin;
+    double* to = out;
+    for (Index i = 0; i < width && i <= r - begin; ++i) {
+      const double value = row[i];
+      for (Index j = 0; j <= i; ++j) to[j] += value * row[j];
+      to += i + 1;
+    }
+  }
+}
+
+ELLZERO_MULTIVERSION
 void lower_blocks_times(const double* b, const double* v, Index width, Index count, double* out) {
+  if (count == 1) {
+    for (Index i = 0; i < width; ++i) out[i] = dot(b + triangle(i, 0), v, i + 1);
+    return;
+  }
   for (Index i = 0; i < width; ++i) {
     double* to = out + i * count;
     for (Index n = 0; n < count; ++n) to[n] = 0;

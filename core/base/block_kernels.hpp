@@ -25,6 +25,9 @@ void block_scores(const double* c, const double* d, Index width, Index count, do
 // apart: out[o * k + s] = sum over rows r of M(r, s) M(r, s + o), for o < width and s + o < k.
 void lower_bands(const double* m, Index stride, Index k, Index width, double* out);
 
+// Adds a block along the diagonal of M'M to out, a triangle: that of `width` columns from `begin`.
+void lower_block(const double* m, Index stride, Index k, Index begin, Index width, double* out);
+
 // out_i = sum over j <= i of b_ij v_j, for every group.
 void lower_blocks_times(const double* b, const double* v, Index width, Index count, double* out);
 

@@ -133,6 +133,11 @@ void bind_groups(nb::module_& m) {
       .def_prop_ro("rss", [](const GroupSolution& s) { return s.solution.rss; })
       .def_prop_ro("ridge_energy", [](const GroupSolution& s) { return s.solution.ridge_energy; });
 
+  nb::class_<Solution>(m, "GroupCoefficients")
+      .def_prop_ro("support", [](const Solution& s) { return to_array(s.support); })
+      .def_prop_ro("beta", [](const Solution& s) { return to_array(s.beta); })
+      .def_ro("intercept", &Solution::intercept);
+
   nb::class_<PythonUnits>(m, "UnitEngine")
       .def("flip",
            [](PythonUnits& e, Index unit) {
@@ -225,7 +230,13 @@ void bind_groups(nb::module_& m) {
                                    cache_bytes, threads);
           },
           nb::arg("design"), nb::arg("begins").noconvert(), nb::arg("columns").noconvert(),
-          nb::arg("ridge"), nb::arg("cache_bytes"), nb::arg("threads"), nb::keep_alive<1, 2>());
+          nb::arg("ridge"), nb::arg("cache_bytes"), nb::arg("threads"), nb::keep_alive<1, 2>())
+      .def(
+          "coefficients_of",
+          [](GroupEngine& e, const Vector<Index>& units) {
+            return e.coefficients_of(to_vector(units));
+          },
+          nb::arg("units").noconvert());
   nb::class_<GroupLikelihoodEngine, PythonUnits>(m, "GroupLikelihood")
       .def(
           "__init__",

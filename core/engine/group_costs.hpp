@@ -16,6 +16,11 @@ class GroupCosts {
     block_.assign(triangle(m), 0.0);
     beta_.resize(m);
     for (Index i = 0; i < m; ++i) beta_[i] = at.factor.beta()[places[i]];
+    if (places.back() - places.front() + 1 == m) {
+      lower_block(at.factor.row(0), at.factor.stride(), at.size(), places.front(), m,
+                  block_.data());
+      return std::max(0.0, eliminate(block_, beta_, 0.0));
+    }
     for (Index r = places.front(); r < at.size(); ++r) {
       const double* row = at.factor.row(r);
       double* to = block_.data();

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -37,6 +38,7 @@ class GroupSquares final : public UnitEngine {
         zy_(quadratic.zy),
         yy_(quadratic.yy),
         held_(bases_, zy_, cache, 1 + ridge),
+        shown_(bases_, zy_, cache, 1 + ridge),
         place_(bases_.units.size(), Place::out),
         blocks_(bases_),
         swaps_(bases_),
@@ -50,7 +52,7 @@ class GroupSquares final : public UnitEngine {
   Index size() const override { return static_cast<Index>(members_.size()); }
   const std::vector<Index>& members() const override { return members_; }
   bool contains(Index unit) const override { return place_[unit] == Place::in; }
-  double energy() const override { return std::max(0.0, 0.5 * (yy_ - held_.factor().explained())); }
+  double energy() const override { return energy_at(held_); }
   double loss() const override { return energy() - ridge_energy(held_.factor().beta()); }
   double rounding() const override { return Scores::kRounding * 0.5 * yy_; }
   Index columns_in() const override { return held_.size(); }
@@ -140,6 +142,7 @@ class GroupSquares final : public UnitEngine {
     zy_ = std::move(zy);
     yy_ = yy;
     held_.take_response();
+    shown_.start_at({}, kKept, {});
     std::vector<double> c = gram_times(held_.factor().beta());
     for (std::size_t j = 0; j < c.size(); ++j) c[j] = zy_[j] - c[j];
     blocks_.set_c(std::move(c));
@@ -168,7 +171,10 @@ class GroupSquares final : public UnitEngine {
     forget();
   }
   // Of columns of the base, without costs of removal: those belong to units.
-  Solution solve(const Context& context) const override;
+  Solution solve(const Context& context) const override { return solve(held_, context); }
+  // The same at other units, wherever the engine stands; quickest if those asked for last are among
+  // them.
+  Solution solution_at(const std::vector<Index>& target, const Context& context);
   bool solve_at_once(Solution&) const override { return false; }
 
   void ignore_outsiders() override { ignores_outsiders_ = true; }
@@ -199,6 +205,13 @@ class GroupSquares final : public UnitEngine {
 
   double ridge_energy(const std::vector<double>& beta) const {
     return 0.5 * ridge_ * dot(beta.data(), beta.data(), static_cast<Index>(beta.size()));
+  }
+  std::vector<Index> allowed(const std::vector<Index>& units) const {
+    std::vector<Index> out;
+    for (const Index unit : units) {
+      if (place_[unit] != Place::excluded) out.push_back(unit);
+    }
+    return out;
   }
   std::vector<Index> columns_of_units(const std::vector<Index>& units) const {
     std::vector<Index> columns;
@@ -246,7 +259,11 @@ class GroupSquares final : public UnitEngine {
     return {bases_, held_.factor(), held_.columns(), held_.gram(), blocks_, 1 + ridge_};
   }
   void leave_out(const std::vector<Index>& leaving, bool lowering) const;
-  bool well_conditioned() const;
+  double energy_at(const HeldColumns& held) const {
+    return std::max(0.0, 0.5 * (yy_ - held.factor().explained()));
+  }
+  bool well_conditioned(const HeldColumns& held) const;
+  Solution solve(const HeldColumns& held, const Context& context) const;
 
   const GroupedQuadratic& quadratic_;
   const GroupBases& bases_;
@@ -254,7 +271,7 @@ class GroupSquares final : public UnitEngine {
   double ridge_;
   std::vector<double> zy_;  // Z'y and y'y
   double yy_;
-  HeldColumns held_;
+  HeldColumns held_, shown_;  // where it stands, and where coefficients were asked for
   std::vector<Place> place_;
   std::vector<signed char> signs_;  // by unit; empty if they don't matter
   std::vector<Index> members_;
@@ -407,12 +424,8 @@ inline void GroupSquares::move_to(const std::vector<Index>& target) {
 }
 
 inline void GroupSquares::hold(const std::vector<Index>& members) {
-  std::vector<Index> wanted;
-  for (const Index unit : members) {
-    if (place_[unit] != Place::excluded) wanted.push_back(unit);
-  }
   // Those that are in passed a stricter test when they entered, with more members before them.
-  held_.start_at(columns_of_units(wanted), kKept, likely());
+  held_.start_at(columns_of_units(allowed(members)), kKept, likely());
   for (const Index unit : members_) place_[unit] = Place::out;
   members_.clear();
   for (const Index column : held_.columns()) {
@@ -444,30 +457,54 @@ inline void GroupSquares::restore(const State& state) {
   ignores_outsiders_ = false;
 }
 
-inline bool GroupSquares::well_conditioned() const {
+inline bool GroupSquares::well_conditioned(const HeldColumns& held) const {
   constexpr double kInflation = 100, kUnexplained = 1e-3;
-  for (const Index unit : members_) {
-    if (!(bases_.units[unit].inflation < kInflation)) return false;
+  for (const Index column : held.columns()) {
+    if (!(bases_.units[bases_.unit_of[column]].inflation < kInflation)) return false;
   }
-  for (const double inflation : held_.factor().inverse_diagonal()) {
+  for (const double inflation : held.factor().inverse_diagonal()) {
     if (!(inflation < kInflation)) return false;
   }
-  return energy() > kUnexplained * 0.5 * yy_;
+  return energy_at(held) > kUnexplained * 0.5 * yy_;
 }
 
-inline Solution GroupSquares::solve(const Context& context) const {
-  std::vector<double> beta = held_.factor().beta();
+inline Solution GroupSquares::solve(const HeldColumns& held, const Context& context) const {
+  std::vector<double> beta = held.factor().beta();
   double rss = std::numeric_limits<double>::quiet_NaN();
-  if (!well_conditioned()) {
+  if (!well_conditioned(held)) {
     const std::vector<double> ridges(beta.size(), ridge_);
-    rss = refine(quadratic_, held_.factor(), held_.columns(), ridges, beta, context);
+    rss = refine(quadratic_, held.factor(), held.columns(), ridges, beta, context);
   }
   Solution solution;
   solution.ridge_energy = ridge_energy(beta);
   solution.rss = rss;
-  if (std::isnan(rss)) solution.set_energy(energy());
-  quadratic_.to_base(held_.columns(), beta.data(), solution.support, solution.beta);
+  if (std::isnan(rss)) solution.set_energy(energy_at(held));
+  quadratic_.to_base(held.columns(), beta.data(), solution.support, solution.beta);
   return solution;
+}
+
+inline Solution GroupSquares::solution_at(const std::vector<Index>& target,
+                                          const Context& context) {
+  const std::vector<Index> wanted = columns_of_units(allowed(target));
+  const HeldColumns::Gains nothing = [] { return std::vector<double>(); };
+  std::vector<char> missing(bases_.columns, 0);
+  for (const Index column : wanted) missing[column] = 1;
+  bool goes_on = !shown_.drifted();
+  for (const Index column : shown_.columns()) {
+    goes_on = goes_on && missing[column];
+    missing[column] = 0;
+  }
+  if (goes_on) {
+    std::vector<Index> others;
+    std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(others),
+                 [&](Index column) { return missing[column] != 0; });
+    shown_.insert(others, kKept, nothing, rows_);
+  }
+  // Which columns depend on others is a matter of their order.
+  if (!goes_on || shown_.size() < static_cast<Index>(wanted.size())) {
+    shown_.start_at(wanted, kKept, nothing);
+  }
+  return solve(shown_, context);
 }
 
 }  // namespace ellzero

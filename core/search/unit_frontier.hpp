@@ -35,7 +35,7 @@ class UnitFrontier {
 
   void grow(Index max_size, const Context& context, const Progress& progress = {}) {
     engine_.prepare(all_parents());  // of these much will be asked
-    table_.extend(max_size);
+    table_.extend(max_size, reach());
     // First without what needs company: a table that is filled tells which of that can matter.
     close({false, false}, context, progress);
     if (!swaps_ && !rules_.has_heredity()) return;
@@ -61,6 +61,12 @@ class UnitFrontier {
     bool company;
   };
 
+  // How many sizes a move goes up at most. Where a support is tried for some of its moves only, or
+  // the engine promises roughly, all are tried once more: others may be among them by then.
+  Index reach() const {
+    const bool some = rules_.is_priced() || !rules_.signs.empty() || engine_.heeds_wants();
+    return some || rules_.by_columns || rules_.has_heredity() ? table_.sizes() : 1;
+  }
   std::vector<Index> all_parents() const {
     std::vector<Index> all;
     for (const std::vector<Index>& parents : rules_.parents) {

@@ -50,15 +50,16 @@ class UnitTable {
   std::vector<UnitModel>& hull() { return hull_; }
   const std::vector<UnitModel>& hull() const { return hull_; }
 
-  // True if there is a larger size now.
-  bool extend(Index max_size) {
-    if (max_size + 1 <= sizes()) return false;
+  // Makes room for larger sizes. Supports that have a move to one of them are to be tried anew: all
+  // but those that are more than `reach` below, the most that a move can add.
+  void extend(Index max_size, Index reach) {
+    if (max_size + 1 <= sizes()) return;
+    for (Index size = std::max<Index>(0, sizes() - reach); size < sizes(); ++size) {
+      models_[size].tried = models_[size].swapped = false;
+    }
+    for (UnitModel& model : hull_) model.tried = model.swapped = false;
     models_.resize(max_size + 1);
     waiting_.resize(max_size + 1);
-    for (UnitModel& model : models_) model.swapped = false;
-    for (UnitModel& model : hull_) model.swapped = false;
-    try_anew();
-    return true;
   }
   // All that were not tried with swaps are to be tried.
   void try_anew() {

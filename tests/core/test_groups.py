@@ -112,6 +112,60 @@ def test_scores_equal_refits(ridge, dependent):
     assert engine.joint_removal_cost(units_of(9, 5)) == pytest.approx(both, abs=1e-9)
 
 
+@pytest.mark.parametrize("ridge", [0.0, 0.4])
+def test_costs_of_wide_groups_equal_refits(ridge):
+    X, y, groups = problem(4, n=120, widest=14)
+    engine = engine_on(X, y, groups, ridge)
+    members = [3, 1, 10, 6]
+    assert max(len(groups[unit]) for unit in members) > 8
+    engine.move_to(units_of(*members))
+    costs, energy = engine.removal_costs(), engine.energy
+    for cost, unit in zip(costs, members, strict=True):
+        rest = [other for other in members if other != unit]
+        engine.move_to(units_of(*rest))
+        assert cost == pytest.approx(engine.energy - energy, rel=1e-9)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.4])
+@pytest.mark.parametrize("dependent", [False, True])
+def test_coefficients_alone_are_those_of_the_fit(ridge, dependent):
+    X, y, groups = problem(3)
+    if dependent:
+        X = with_dependence(X, groups)
+    engine = engine_on(X, y, groups, ridge)
+    engine.move_to(units_of(2, 9))
+    for units in (units_of(), units_of(0, 1, 5), units_of(*range(12))):
+        alone = engine.coefficients_of(units)
+        assert engine.members.tolist() == [2, 9]  # it stays where it is
+        whole = engine_on(X, y, groups, ridge).solution_of(units)
+        np.testing.assert_array_equal(alone.support, whole.support)
+        np.testing.assert_allclose(alone.beta, whole.beta, rtol=1e-12)
+        assert alone.intercept == whole.intercept
+
+
+@pytest.mark.parametrize("swaps", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_table_grown_by_steps_has_no_better_neighbour(seed, swaps):
+    X, y, groups = problem(seed, n_groups=14, correlation=0.8)
+    engine = engine_on(X, y, groups)
+    frontier = frontier_on(engine, 1, swaps=swaps)
+    for size in (2, 3, 5, 9):
+        frontier.grow(size, None)
+    known = {model.size: model.energy for model in frontier.models()}
+    assert set(known) == set(range(10))
+    for model in frontier.models():
+        engine.move_to(model.units)
+        least = 1e-9 * known[0]
+        if model.size < 9:
+            better = engine.energy - engine.insertion_gains().max()
+            assert known[model.size + 1] <= better + least
+        if model.size > 0:
+            assert known[model.size - 1] <= engine.energy + engine.removal_costs().min() + least
+        if swaps and model.size > 0:
+            left = engine.removal_costs()[:, None] - engine.gains_without()
+            assert left.min() >= -least
+
+
 def test_bounds_on_joint_gains_hold():
     for seed in range(20):
         X, y, groups = problem(seed, correlation=0.05 * seed / 20)

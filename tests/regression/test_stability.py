@@ -9,6 +9,8 @@ from scipy import sparse
 
 from ellzero import L0Regressor, l0_frontier, stability
 from ellzero.datasets import make_collinear
+from ellzero.regression import _halves
+from ellzero.regression._half_designs import half_designs
 
 
 def literal(X, y, halves, size, weights=None, **options):
@@ -45,6 +47,33 @@ def test_it_is_the_frontier_of_every_half(rng, n, p, forced, weighted):
     assert found.sizes.tolist() == list(range(first, 6))
     whole = L0Regressor(always_include=forced).fit(X, y, sample_weight=weights)
     assert found.size == min(5, whole.support_.size)
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_halves_of_products_are_those_of_rows(rng, monkeypatch, intercept):
+    made = []
+
+    def make(*arguments, **more):
+        made.append(half_designs(*arguments, **more))
+        return made[-1]
+
+    monkeypatch.setattr(_halves, "half_designs", make)
+    X, y, _ = make_collinear(400, 20, coefficients=(2, -1, 1), snr_db=3, random_state=2)
+    X[:, 7] = 5.0
+    X, y, groups = X + 2, y + 4, rng.integers(0, 90, 400)
+    options = {"max_size": 6, "n_pairs": 30, "groups": groups, "fit_intercept": intercept}
+    of_rows = stability(X, y, **options)
+    assert not made
+    monkeypatch.setattr(_halves, "pays", lambda X, weight, *_: weight is None)
+    of_products = stability(X, y, **options)
+    assert [len(designs) for designs in made] == [51, 11]
+    np.testing.assert_array_equal(of_products.frequencies, of_rows.frequencies)
+    np.testing.assert_array_equal(of_products.signs, of_rows.signs)
+    assert of_products.size == of_rows.size
+    # Products know too little of what is all but determined: rows are asked.
+    found = stability(X, X[:, 3] + 1e-6 * rng.normal(size=400), **options)
+    assert made[-1] is None
+    assert found.frequencies[1, 3] == 1
 
 
 @pytest.mark.parametrize("n", [2, 3, 7, 15, 16, 17, 31, 100, 333])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold
 
-from ellzero.regression import _group_halves
+from ellzero.regression import _group_halves, _halves
 from ellzero.selection import PreparedTable, _choose, _moved_folds, prepare, select
 from ellzero.selection._choose import make_fold_data
 from ellzero.selection._feature_matrix import make_feature_matrix
@@ -28,6 +28,8 @@ def by_parts(monkeypatch):
     def switch(on):
         for module in (_moved_folds, _group_halves):
             monkeypatch.setattr(module, "pays_by_parts", lambda X, weight: on and weight is None)
+        for module in (_moved_folds, _halves):
+            monkeypatch.setattr(module, "pays", lambda X, weight, *_: on and weight is None)
 
     return switch
 
@@ -75,17 +77,25 @@ def test_they_are_the_folds_of_their_rows(rng, by_parts):
             assert_same(a, b, support[::2].copy(), rng)
 
 
-@pytest.mark.parametrize("levels", [False, True])
-def test_the_choice_is_that_of_rows(rng, by_parts, levels):
-    settings = Settings(
-        target="y", interactions=True, criterion="1se", levels=levels, repeats=2, folds=5
-    )
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"interactions": True, "criterion": "1se", "levels": False},
+        {"interactions": True, "criterion": "1se", "levels": True},
+        {"criterion": "1se"},
+        {"criterion": "cv", "levels": True},
+        {"criterion": "ebic", "levels": True},
+    ],
+)
+def test_the_choice_is_that_of_rows(rng, by_parts, asked):
+    settings = Settings(target="y", repeats=2, folds=5, **asked)
     table = make_table(rng)
     found = []
     for on in (False, True):
         by_parts(on)
         found.append(select(prepare(table, settings), settings))
     one, other = found
+    assert one.model.size > 0
     np.testing.assert_array_equal(one.model.support, other.model.support)
     assert one.ridge == other.ridge
     np.testing.assert_allclose(one.model.coef, other.model.coef, rtol=1e-7)

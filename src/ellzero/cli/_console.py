@@ -99,8 +99,20 @@ class Console:
             yield lambda words: None
             return
         from rich.console import Console as RichConsole
+
+        latest = _Latest(words)
+        status: Any = RichConsole(stderr=True).status(latest)
+        with status:
+            yield lambda words: setattr(latest, "words", words)
+
+
+class _Latest:
+    """What was said last: laid out when the terminal is drawn, not whenever something is said."""
+
+    def __init__(self, words: str) -> None:
+        self.words = words
+
+    def __rich__(self) -> Any:
         from rich.text import Text
 
-        status: Any = RichConsole(stderr=True).status(Text(clean(words, 200)))
-        with status:
-            yield lambda words: status.update(Text(clean(words, 200)))
+        return Text(clean(self.words, 200))

@@ -59,6 +59,9 @@ def app() -> None:
 
 def main() -> None:
     """Run the command line."""
+    # Large products are the core's, with threads of their own. Those of BLAS have small ones to do,
+    # and spend most of their time waiting for each other, at full speed.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _open_streams()
     for stream in (sys.stdout, sys.stderr):
         # A character that the terminal can't show is printed as an escape, not an error.

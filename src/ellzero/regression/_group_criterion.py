@@ -9,11 +9,11 @@ which had it in 149.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
 
 import numpy as np
 
-from ellzero.regression._group_moves import unit_moves
+from ellzero.regression._group_moves import UnitMove, unit_moves
 from ellzero.regression._group_search import GroupSearch, UnitModel
 
 __all__ = ["least_criterion"]
@@ -49,21 +49,28 @@ def _best_after(
     search: GroupSearch, name: str, model: UnitModel, most: int, max_size: int | None
 ) -> tuple[float, UnitModel] | None:
     """Return the move that lowers a criterion most, refitted; None if there is none to make."""
-    widths = search.engine.widths
-    promised = []
-    for move in unit_moves(search, model):
-        units = move.after(model)
-        after = replace(model, units=units, ranks=widths[units], rss=max(2 * move.energy, 0.0))
-        size = after.df if search.units.by_columns else units.size
-        if after.df <= most and (max_size is None or size <= max_size):
-            promised.append(after)
-    if not promised:
+    moves = list(unit_moves(search, model))
+    if not moves:
         return None
-    order = np.argsort(search.criterion(name, promised), kind="stable")[:_REFITTED]
-    fitted = [search.fit(promised[place].units) for place in order]
+    widths = search.engine.widths.tolist()
+    before = sum(widths[unit] for unit in model.units)
+    df = np.array([before + _net(move, widths.__getitem__) for move in moves])
+    sizes = np.array([model.units.size + _net(move, lambda unit: 1) for move in moves])
+    rss = np.array([max(2 * move.energy, 0.0) for move in moves])
+    values = search.criterion_of(name, rss, sizes, df)
+    keeps = df <= most
+    if max_size is not None:
+        keeps &= (df if search.units.by_columns else sizes) <= max_size
+    order = np.flatnonzero(keeps)[np.argsort(values[keeps], kind="stable")[:_REFITTED]]
+    fitted = [search.fit(moves[place].after(model)) for place in order]
     sound = [one for one in fitted if search.keeps_signs(one)]
     if not sound:
         return None
     values = search.criterion(name, sound)
     best = int(np.argmin(values))
     return float(values[best]), sound[best]
+
+
+def _net(move: UnitMove, count: Callable[[int], int]) -> int:
+    """Return what a move adds, less what it takes away."""
+    return sum(map(count, move.enters)) - sum(map(count, move.leaves))

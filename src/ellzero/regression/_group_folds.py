@@ -53,7 +53,7 @@ class _Turns:
         whole = self._folds.whole.weight
         for turn in self._folds.one_by_one():
             fold = turn.fold.for_groups()
-            yield _Fold(fold, whole / fold.trained, self._rescales)
+            yield _Fold(fold, whole / fold.trained, self._rescales, {})
 
 
 class _Fold(NamedTuple):
@@ -62,6 +62,7 @@ class _Fold(NamedTuple):
     fold: Any
     share: float  # what a price on the training rows is multiplied by
     rescales: bool
+    judged: dict[Any, tuple[float, float, float]]  # models, by their ridge and units
 
     def search(
         self, units: Units, ridge: float, threads: int, progress: Callable[[int], None] | None
@@ -73,13 +74,9 @@ class _Fold(NamedTuple):
     def path(self, search: GroupSearch, size: int) -> FoldPath:
         """Return the solutions up to a size, and their errors on the rows held out."""
         search.grow(size)
-        hull = search.hull()
-        fits = [(model.support, model.beta, model.intercept) for model in hull.models]
-        if self.rescales and search.ridge > 0:
-            errors, along, square = np.array([self.fold.verdict(*fit) for fit in fits]).T
-        else:
-            errors = np.array([self.fold.error(*fit) for fit in fits])
-            along, square = np.zeros((2, len(fits)))
+        hull = search.outline()
+        verdicts = [self._judge(search, model.units) for model in hull.models]
+        errors, along, square = np.array(verdicts).T
         return FoldPath(
             lambdas=hull.lambdas * self.share,
             end=hull.end * self.share,
@@ -89,3 +86,14 @@ class _Fold(NamedTuple):
             square=square,
             weight=self.fold.tested,
         )
+
+    def _judge(self, search: GroupSearch, units: NDArray[np.int64]) -> tuple[float, float, float]:
+        """Return the error of some units, and how it changes if the fit is rescaled."""
+        key = (search.ridge, *units.tolist())
+        if key not in self.judged:
+            fit = search.coefficients(units)
+            rescaled = self.rescales and search.ridge > 0
+            self.judged[key] = (
+                self.fold.verdict(*fit) if rescaled else (self.fold.error(*fit), 0.0, 0.0)
+            )
+        return self.judged[key]

@@ -8,21 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
-from ellzero._engine import CACHE_BYTES, thread_count
 from ellzero.regression._group_search import GroupSearch
+from ellzero.regression._half_designs import TOGETHER, half_designs
 from ellzero.regression._losses import Loss
 from ellzero.regression._side_by_side import SideBySide
 from ellzero.regression._stability import HalfModels, Stability
 from ellzero.regression._structured import GroupData, choose_groups
 from ellzero.regression._units import Units
-from ellzero.sources import SufficientStatistics
-from ellzero.sources._ready import has_digits, part_moments, pays_by_parts
+from ellzero.sources._ready import pays_by_parts
 
 __all__ = ["stability_of_groups"]
 
 _Rows = NDArray[np.int64]
-# So many halves are made of the same few parts of the rows: see `_make_halves`.
-_TOGETHER, _MOST_PARTS = 50, 32
 
 
 def stability_of_groups(
@@ -87,36 +84,19 @@ def _stability(
 
 
 def _designs_of(data: GroupData, halves: list[_Rows]) -> list[_core.Quadratic] | None:
-    """Return the designs of all halves, and of all rows, by products of parts that they share.
-
-    None if that does not pay, or if too few digits would be known.
-    """
+    """Return the designs of all halves, and of all rows, if that pays and digits are enough."""
     if data.loss.is_likelihood or not pays_by_parts(data.X, data.sample_weight):
         return None
-    designs = []
-    total: SufficientStatistics | None = None
-    for begin in range(0, len(halves), _TOGETHER):
-        some = halves[begin : begin + _TOGETHER]
-        member = np.zeros((len(some), len(data.y)), dtype=bool)
-        for mask, rows in zip(member, some, strict=True):
-            mask[rows] = True
-        kinds, part_of = np.unique(np.packbits(member, axis=0).T, axis=0, return_inverse=True)
-        if len(kinds) > _MOST_PARTS:
+    designs: list[_core.Quadratic] = []
+    whole: list[_core.Quadratic] = []
+    for begin in range(0, len(halves), TOGETHER):
+        some = halves[begin : begin + TOGETHER]
+        made = half_designs(data.X, data.y, some, fit_intercept=data.fit_intercept)
+        if made is None:
             return None
-        part_of = part_of.reshape(-1).astype(np.int64, copy=False)
-        shift, packed = part_moments(data.X, data.y, thread_count(), part_of, len(kinds))
-        parts = [part.mirrored() for part in packed]
-        if total is None:
-            total = SufficientStatistics(parts, shift, None, "")
-            if not has_digits(total._total().products):
-                return None
-        inside = np.unpackbits(kinds, axis=1, count=len(some)).astype(bool)
-        for of_half in inside.T:
-            own = [part for part, is_in in zip(parts, of_half, strict=True) if is_in]
-            made = SufficientStatistics(own, shift, None, "")
-            designs.append(made._design(data.fit_intercept, CACHE_BYTES))
-    assert total is not None
-    return [*designs, total._design(data.fit_intercept, CACHE_BYTES)]
+        designs += made[:-1]
+        whole = whole or made[-1:]
+    return [*designs, *whole]
 
 
 def _search(
@@ -144,13 +124,14 @@ def _models_of(search: GroupSearch) -> HalfModels:
     The sign of a group is that of its one column; NaN if it has several.
     """
     begins, units, signs = [0], [], []
-    for size, model in enumerate(search.models(), start=search.least):
+    for size, model in enumerate(search.sketches(), start=search.least):
         if model.size != size:
             break
         units.append(model.units)
         begins.append(begins[-1] + model.units.size)
-        home = search.units.home[model.support]
-        of_unit = [model.beta[home == unit] for unit in model.units]
+        support, beta, _ = search.coefficients(model.units)
+        home = search.units.home[support]
+        of_unit = [beta[home == unit] for unit in model.units]
         signs += [float(np.sign(beta[0])) if beta.size == 1 else np.nan for beta in of_unit]
     support = np.concatenate([np.empty(0, dtype=np.int64), *units])
     return HalfModels(np.array(begins), support, np.array(signs))

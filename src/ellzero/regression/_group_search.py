@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -14,16 +13,18 @@ from ellzero._engine import CACHE_BYTES
 from ellzero._warnings import DependentColumnWarning
 from ellzero.regression._criteria import group_criterion, trusted_size
 from ellzero.regression._growth import MARGIN
-from ellzero.regression._hull import middle
 from ellzero.regression._losses import Loss, evidence_of
+from ellzero.regression._price_hull import PriceHull, Sketch
 from ellzero.regression._problem import DEFAULT_MAX_SIZE, Likelihood
 from ellzero.regression._units import Units
 
-__all__ = ["GroupSearch", "PriceHull", "UnitModel"]
+__all__ = ["Fit", "GroupSearch", "UnitModel"]
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
 _NONE: _Integers = np.empty(0, dtype=np.int64)
+# Columns, their coefficients for unit norm, and the intercept for centred columns
+Fit = tuple[_Integers, _Floats, float]
 
 
 @dataclass(frozen=True)
@@ -60,69 +61,6 @@ class UnitModel:
         square = max(yy - self.rss - 2 * along, 0.0)
         rss = self.rss - 2 * (factor - 1) * along + (factor - 1) ** 2 * square
         return replace(self, beta=factor * self.beta, rss=max(rss, 0.0))
-
-
-class PriceHull:
-    """Which model minimises ``energy + lam price`` for which ``lam``.
-
-    Attributes
-    ----------
-    models : list of UnitModel
-        Those on the lower convex hull, by price, increasing.
-    lambdas : ndarray
-        The breakpoints between them, decreasing.
-    end : float
-        The least ``lam`` that something is known about.
-    """
-
-    def __init__(self, models: list[UnitModel], floor: float, end: float) -> None:
-        kept: list[UnitModel] = []
-        slopes: list[float] = []
-        for model in sorted(models, key=lambda one: (one.price, one.energy)):
-            if kept and not model.energy < kept[-1].energy - floor:
-                continue
-            slope = _slope(kept[-1], model) if kept else math.inf
-            while slopes and slope >= slopes[-1]:
-                kept.pop()
-                slopes.pop()
-                slope = _slope(kept[-1], model)
-            if kept:
-                slopes.append(slope)
-            kept.append(model)
-        while slopes and slopes[-1] <= end:  # what pays only where larger ones pay more
-            kept.pop()
-            slopes.pop()
-        self.models, self.lambdas, self.end = kept, np.array(slopes), end
-
-    def at(self, lam: float) -> UnitModel:
-        """Return the solution at ``lam``, the cheaper of two at a breakpoint."""
-        return self.models[int(np.count_nonzero(self.lambdas > lam))]
-
-    def interval(self, model: UnitModel) -> tuple[float, float] | None:
-        """Return the interval of ``lam`` in which a model is the solution; None if in none."""
-        for place, one in enumerate(self.models):
-            if np.array_equal(one.units, model.units):
-                high = float(self.lambdas[place - 1]) if place else math.inf
-                last = place == len(self.lambdas)
-                return (self.end if last else float(self.lambdas[place])), high
-        return None
-
-    def fair_price(self, model: UnitModel) -> float:
-        """Return the middle of a model's interval, or where it comes nearest to having one."""
-        found = self.interval(model)
-        if found is not None:
-            return middle(*found)
-        if not self.lambdas.size:
-            return self.end
-        prices = np.array([one.price for one in self.models])
-        energies = np.array([one.energy for one in self.models])
-        least = np.min(energies[:, None] + prices[:, None] * self.lambdas, axis=0)
-        return float(self.lambdas[np.argmin(model.energy + model.price * self.lambdas - least)])
-
-
-def _slope(low: UnitModel, high: UnitModel) -> float:
-    rise = high.price - low.price
-    return (low.energy - high.energy) / rise if rise > 0 else math.inf
 
 
 class GroupSearch:
@@ -171,6 +109,8 @@ class GroupSearch:
             self._evidence = evidence_of(likelihood.loss, likelihood.y, weight)
         self._tables: dict[bool, _core.GroupFrontier] = {}
         self._fitted: dict[tuple[int, ...], UnitModel] = {}
+        self._coefficients: dict[tuple[int, ...], Fit] = {}
+        self._ends: dict[tuple[int, ...], float] = {}  # of tables, by their largest model
         self.engine.start_at(units.forced_units)
         self.left_out = np.setdiff1d(units.forced_units, self.engine.members)
         self._forced = np.sort(self.engine.members)
@@ -248,7 +188,7 @@ class GroupSearch:
         """Grow until the solution at ``lam`` is known, and some sizes beyond it."""
         self.grow(min(max(self.last, self.least + MARGIN), max_size))
         while self.last < min(max_size, self.largest):
-            hull = self.hull()
+            hull = self.outline()
             size = hull.at(max(lam, hull.end)).size
             if lam >= hull.end and size + MARGIN <= self.last:
                 return
@@ -286,13 +226,47 @@ class GroupSearch:
             return float(columns - self.forced_rank)
         return float(self._price[units].sum())
 
-    def hull(self) -> PriceHull:
+    def hull(self) -> PriceHull[UnitModel]:
         """Return which model is the solution at which ``lam``, as far as the table reaches."""
         models = self.models()
         if self.units.price is not None:
             table = self._table(self.units.by_columns)
             models = [*models, *[self.fit(model.units) for model in table.hull()]]
         return PriceHull(models, self.engine.rounding, self._end())
+
+    def outline(self) -> PriceHull[Sketch]:
+        """Return the same without what a fit says beyond the energy: see `coefficients`."""
+        if not self._fits_whole:
+            return PriceHull(self.sketches(), self.engine.rounding, self._end())
+        hull = self.hull()
+        models = [_sketch_of(model) for model in hull.models]
+        return PriceHull(models, self.engine.rounding, hull.end)
+
+    def sketches(self) -> list[Sketch]:
+        """Return the best of each size, the smallest first, without fitting them."""
+        if self._fits_whole:
+            return [_sketch_of(model) for model in self.models()]
+        by_columns = self.units.by_columns
+        return [
+            Sketch(one.units, one.size, self.price_of(one.units, one.size), one.energy)
+            for one in self._table(by_columns).models()
+        ]
+
+    def coefficients(self, units: _Integers) -> Fit:
+        """Return the coefficients of some units, which take less time than all of a fit."""
+        if not isinstance(self.engine, _core.GroupEngine):
+            model = self.fit(units)
+            return model.support, model.beta, model.intercept
+        key = tuple(units.tolist())
+        if key not in self._coefficients:
+            found = self.engine.coefficients_of(units)
+            self._coefficients[key] = found.support, found.beta, found.intercept
+        return self._coefficients[key]
+
+    @property
+    def _fits_whole(self) -> bool:
+        """Whether models are fitted to be compared: likelihoods, and those of various prices."""
+        return self.likelihood is not None or self.units.price is not None
 
     def _end(self) -> float:
         """Return the price at which one more unit pays in the largest model."""
@@ -301,10 +275,13 @@ class GroupSearch:
         stuck = not self.units.by_columns and largest.size < self.last
         if stuck or self.last >= self.largest:
             return 0.0
-        self.engine.move_to(largest.units)
-        gains = self.engine.insertion_gains()
-        pays = (gains > self.engine.rounding) & (self._price > 0)
-        return float(np.max(gains[pays] / self._price[pays])) if pays.any() else 0.0
+        key = tuple(largest.units.tolist())
+        if key not in self._ends:
+            self.engine.move_to(largest.units)
+            gains = self.engine.insertion_gains()
+            pays = (gains > self.engine.rounding) & (self._price > 0)
+            self._ends[key] = float(np.max(gains[pays] / self._price[pays], initial=0.0))
+        return self._ends[key]
 
     def next_unit(self) -> tuple[int, float]:
         """Return the unit that the largest model would gain most by, and that gain."""
@@ -333,11 +310,17 @@ class GroupSearch:
 
     def criterion(self, name: str, models: list[UnitModel]) -> _Floats:
         """Return a criterion of some models."""
+        rss = np.array([model.rss for model in models])
+        sizes = np.array([model.units.size for model in models])
+        return self.criterion_of(name, rss, sizes, np.array([model.df for model in models]))
+
+    def criterion_of(self, name: str, rss: _Floats, sizes: _Integers, df: _Integers) -> _Floats:
+        """Return the same of models given by what they leave, their groups and their rank."""
         return group_criterion(
             name,
-            np.array([model.rss for model in models]),
-            sizes=np.array([model.units.size for model in models]),
-            df=np.array([model.df for model in models]),
+            rss,
+            sizes=sizes,
+            df=df,
             n=self.design.weight,
             n_groups=int(np.count_nonzero(self.engine.widths)),
             n_columns=self.units.n_columns,
@@ -346,3 +329,7 @@ class GroupSearch:
             loss=self.loss,
             evidence=self._evidence,
         )
+
+
+def _sketch_of(model: UnitModel) -> Sketch:
+    return Sketch(model.units, model.size, model.price, model.energy)

@@ -19,6 +19,7 @@ from ellzero.regression._criteria import trusted_size
 from ellzero.regression._fold_data import Data
 from ellzero.regression._folds import Subsets, make_subsets
 from ellzero.regression._group_halves import stability_of_groups
+from ellzero.regression._half_designs import half_designs
 from ellzero.regression._losses import LOSSES, Loss, check_response, default_ridge
 from ellzero.regression._problem import (
     DEFAULT_MAX_SIZE,
@@ -33,6 +34,7 @@ from ellzero.regression._searches import search_path
 from ellzero.regression._stability import HalfModels, Stability
 from ellzero.regression._structured import GroupData
 from ellzero.regression._units import UNIT_CONSTRAINTS, Structure, resolve_units
+from ellzero.sources._ready import pays
 
 __all__ = ["stability"]
 
@@ -227,7 +229,7 @@ def stability(
     size = -1
     for begin in range(0, int(n_pairs), _PAIRS):
         more = _make_halves(units, min(_PAIRS, int(n_pairs) - begin), rng)
-        subsets = make_subsets(data, more)
+        subsets = _make_subsets(data, more)
         if any(not design.weight > 0 for design in subsets.designs):
             raise ValueError("sample_weight must not be zero for all rows of a half.")
         models += _search(subsets, largest, price, forced, workers, progress)
@@ -238,6 +240,15 @@ def stability(
             size = _chosen_size(problem)
         del subsets  # a copy of X, before the next one is made
     return Stability(halves, models, forced, p, size, names)
+
+
+def _make_subsets(data: Data, halves: list[_Rows]) -> Subsets:
+    """Return the designs of halves: where all products of parts pay, by these without the rows."""
+    if pays(data.X, data.sample_weight, DEFAULT_MAX_SIZE, _BLOCKS):
+        made = half_designs(data.X, data.y, halves, fit_intercept=data.fit_intercept)
+        if made is not None:
+            return Subsets(made[:-1], None, made[-1], None)
+    return make_subsets(data, halves)
 
 
 def _make_halves(units: _Rows, n_pairs: int, rng: Any) -> list[_Rows]:

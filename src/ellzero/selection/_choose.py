@@ -120,6 +120,7 @@ def choose(
         if data.weights is None:
             raise DataError("No fold has rows of both kinds to fit on: choose by a criterion.")
         raise DataError(Argument("weights"), " leave no fold with rows both to fit and to test on.")
+    say("Cutting the rows into folds")
     task = _make_task(matrix, data, splits, settings.max_size, say)
     return choose_by(task, kind, matrix, data.loss, data.weights, settings, say)
 
@@ -379,16 +380,16 @@ def _make_procedure(
     progress: Callable[[int], None],
 ) -> Procedure:
     """Return how the price, and the ridge, are chosen by cross-validation."""
-    ridges = _ridges(settings, loss, weight)
+    ridges, workers = _ridges(settings, loss, weight), effective_n_jobs(-1)
     rescales = settings.shrinks and not loss.is_likelihood
     if matrix.units is not None:
         p = len(matrix.plan.features)
         tall = weight >= _TALL * p and weight * p >= _CELLS
         how = GroupCrossValidation(
-            matrix.units, ridges, settings.max_size, 1, progress, rescales, hurried=tall
+            matrix.units, ridges, settings.max_size, workers, progress, rescales, hurried=tall
         )
         return UnitCrossValidation(how)
-    workers, most = effective_n_jobs(-1), settings.max_size
+    most = settings.max_size
     return CrossValidation("frontier", ridges, matrix.forced, most, workers, progress, rescales)
 
 
@@ -409,14 +410,15 @@ def make_fold_data(
     whole = Data(matrix.X, y, weights, fit_intercept=True, threads=thread_count())
     if not repeats:
         return whole.design(), []
-    if not matrix.plan.features.learns:
-        shared = RepeatedFolds(whole, repeats)
-        return shared.whole, shared
     features = matrix.plan.features
-    if can_be_moved(whole, features, repeats, gaps=_has_gaps(data)):
+    gaps = features.learns and _has_gaps(data)
+    if can_be_moved(whole, features, repeats, gaps=gaps):
         moved = MovedRepeats(whole, features, matrix.means, repeats)
         if moved.has_digits:
             return moved.whole, moved
+    if not features.learns:
+        shared = RepeatedFolds(whole, repeats)
+        return shared.whole, shared
     make, design = _learned_data(matrix, data), whole.design()
     return design, [LearnedFolds(make, splits, design, weights) for splits in repeats]
 

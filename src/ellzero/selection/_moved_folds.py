@@ -1,4 +1,6 @@
-"""Folds of a tall table with products, each counted from the means of its own training rows.
+"""Folds of a tall table, by products of parts of its rows.
+
+Where features are products, each fold counts them from the means of its own training rows.
 
 A product of two columns counted from other means is the product, less some of either column:
 
@@ -29,8 +31,8 @@ from ellzero.regression._folds import Fold, Turn, open_search
 from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._units import Units
 from ellzero.sources import SufficientStatistics
-from ellzero.sources._moments import Moments, merge
-from ellzero.sources._ready import has_digits, part_moments, pays_by_parts
+from ellzero.sources._moments import Moments, pool
+from ellzero.sources._ready import has_digits, part_moments, pays, pays_by_parts
 from ellzero.tables import Features
 
 __all__ = ["MovedFolds", "MovedRepeats", "can_be_moved"]
@@ -45,10 +47,12 @@ def can_be_moved(data: Data, features: Features, repeats: list[_Splits], *, gaps
 
     Each has to train on all rows but its own, and no mean may stand for a missing value.
     """
+    X, weight = data.X, data.sample_weight
+    # Folds that all count from the same means share what they need of the rows anyway.
+    alike = not _Products.of(features).places.size
     return (
         not gaps
-        and pays_by_parts(data.X, data.sample_weight)
-        and bool(_Products.of(features).places.size)
+        and (pays(X, weight, data.largest, len(repeats[0])) if alike else pays_by_parts(X, weight))
         and all(_cuts(splits, len(data.y)) for splits in repeats)
     )
 
@@ -111,7 +115,7 @@ class MovedRepeats(Sequence["MovedFolds"]):
             part_of[test] = place
         shift, parts = part_moments(data.X, data.y, data.threads, part_of, len(splits))
         tests = [test for _, test in splits]
-        return _Rows(data, self._products, self._means, shift, parts, tests, {})
+        return _Rows(data, self._products, self._means, shift, parts, tests, {}, {})
 
     def _folds(self, rows: _Rows) -> MovedFolds:
         return MovedFolds(rows, list(range(len(rows.parts))), self.whole)
@@ -127,26 +131,37 @@ class _Rows(NamedTuple):
     parts: list[Moments]
     tests: list[_Integers]  # by part
     searches: dict[tuple[frozenset[int], float], GroupSearch]  # that are used once more
+    designs: dict[frozenset[int], _Trained]  # the same
 
     def pool(self, which: list[int]) -> Moments:
         """Return the moments of some parts together."""
-        first = self.parts[which[0]]
-        out = first._replace(products=first.products.copy())
-        for part in which[1:]:
-            out = merge(out, self.parts[part])
-        return out.mirrored()
+        return pool([self.parts[part] for part in which]).mirrored()
 
     def fold(self, train: list[int], test: int) -> MovedFold:
         """Return the fold that is trained on some parts and judged by another."""
-        trained = self.pool(train)
-        means = (self.shift + trained.mean)[:-1]
-        move = self.products.move(means - self.means)
-        design = self._design(trained, move)
+        trained_on = frozenset(train)
+        design, move, means = self._trained(trained_on)
         held_out = _core.held_out_statistics(self._design(self.parts[test].mirrored(), move))
         fold = MovedFold(design, held_out)
-        fold.rows, fold.trained_on, fold.test = self, frozenset(train), self.tests[test]
+        fold.rows, fold.trained_on, fold.test = self, trained_on, self.tests[test]
         fold.move, fold.means = move, means
         return fold
+
+    def _trained(self, parts: frozenset[int]) -> _Trained:
+        """Return what is fitted on some parts: all but two of them are asked for twice."""
+        if parts in self.designs:
+            return self.designs.pop(parts)
+        trained = self.pool(sorted(parts))
+        means = (self.shift + trained.mean)[:-1]
+        move = self.products.move(means - self.means)
+        made = _Trained(self._design(trained, move), move, means)
+        if self.is_shared(parts):
+            self.designs[parts] = made
+        return made
+
+    def is_shared(self, parts: frozenset[int]) -> bool:
+        """Whether two folds are fitted on these: each of two left out of all but the other."""
+        return len(parts) == len(self.parts) - 2
 
     def _design(self, moments: Moments, move: _Move) -> _core.Quadratic:
         """Return the quadratic of some rows, in terms of a fold's features."""
@@ -156,6 +171,14 @@ class _Rows(NamedTuple):
         products = move.columns(np.ascontiguousarray(once.T))
         made = moments._replace(mean=np.zeros_like(means), products=products)
         return SufficientStatistics([made], means, None, "")._design(True, CACHE_BYTES)
+
+
+class _Trained(NamedTuple):
+    """What is fitted on some parts of the rows."""
+
+    design: _core.Quadratic
+    move: _Move  # of products, from the means of all rows to those of these
+    means: _Floats  # of the features of all rows, over these
 
 
 class _Products(NamedTuple):
@@ -227,7 +250,7 @@ class MovedFold(Fold):
         search = GroupSearch(
             self.design, units, ridge, thread_count(), swaps=swaps, progress=progress
         )
-        if not swaps and len(self.trained_on) == len(self.rows.parts) - 2:
+        if not swaps and self.rows.is_shared(self.trained_on):
             searches[key] = search
         return search
 

@@ -12,6 +12,7 @@ from ellzero.regression._group_frontier import GroupFrontier
 from ellzero.regression._group_search import GroupSearch, UnitModel
 from ellzero.regression._growth import MARGIN
 from ellzero.regression._hull import middle
+from ellzero.regression._price_hull import Sketch
 from ellzero.regression._structured import MOVES
 from ellzero.selection._column_search import say_held_back
 from ellzero.selection._search import PRICE, Chosen, Fit, Outcome
@@ -56,8 +57,8 @@ class UnitSearch:
     def at_price(self, lam: float, largest: int | None = None) -> UnitModel:
         """Return the solution at a price, of up to so many groups."""
         self._search.cover(lam, self._most if largest is None else largest)
-        hull = self._search.hull()
-        return hull.at(max(lam, hull.end))
+        hull = self._search.outline()
+        return self._search.fit(hull.at(max(lam, hull.end)).units)
 
     def of_least(self, criterion: str) -> UnitModel:
         """Return the model of least criterion."""
@@ -77,11 +78,12 @@ class UnitSearch:
 
     def fits(self, rescaling: float) -> list[Fit]:
         """Return those of the best model of up to each size, from the smallest on."""
-        best: list[UnitModel] = []
-        for model in self._search.models():
+        best: list[Sketch] = []
+        for model in self._search.sketches():
             best += [best[-1]] * (model.size - best[0].size - len(best)) if best else []
             best.append(model)
-        return [self.fit(model, rescaling) for model in best]
+        fits = [self._search.coefficients(model.units) for model in best]
+        return [(support, rescaling * beta, intercept) for support, beta, intercept in fits]
 
     def describe(self, model: UnitModel, rescaling: float) -> FrontierModel:
         """Return a model in the user's units."""

@@ -26,6 +26,7 @@ __all__ = [
     "assign_folds",
     "block_moments",
     "merge",
+    "pool",
     "rebase",
     "room_for",
     "sum_folds",
@@ -223,6 +224,14 @@ def merge(one: Moments, other: Moments) -> Moments:
     factor = one.weight * (other.weight / weight)
     _core.merge_products(one.products, other.products, between, factor)
     return Moments(rows, weight, one.mean + between * (other.weight / weight), one.products)
+
+
+def pool(parts: Sequence[Moments]) -> Moments:
+    """Put the rows of several parts together; these stay as they are."""
+    out = parts[0]._replace(products=parts[0].products.copy())
+    for part in parts[1:]:
+        out = merge(out, part)
+    return out
 
 
 def rebase(moments: Moments, old: _Floats, new: _Floats) -> Moments:

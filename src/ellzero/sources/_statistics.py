@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ellzero import _core
-from ellzero.sources._moments import Moments, merge, rebase
+from ellzero.sources._moments import Moments, merge, pool, rebase
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -357,10 +357,7 @@ class SufficientStatistics:
         return read_statistics(Path(path))
 
     def _total(self) -> Moments:
-        out = self._folds[0]._replace(products=self._folds[0].products.copy())
-        for fold in self._folds[1:]:
-            out = merge(out, fold)
-        return out
+        return pool(self._folds)
 
     def _design(self, fit_intercept: bool, cache_bytes: float) -> _core.Quadratic:
         """Return what is fitted on."""
