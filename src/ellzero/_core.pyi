@@ -130,6 +130,20 @@ class Parts:
 def make_parts(quadratics: list[Quadratic], memory_bound: float, owner: Any = None) -> Parts: ...
 def pooled_quadratic(parts: Parts, which: _Integers, cache_bytes: float) -> Quadratic: ...
 
+class AllRows: ...
+
+def all_rows(
+    quadratic: Quadratic,
+    columns: Columns,
+    y: _Floats,
+    weights: _Floats | None,
+    centred: bool,
+    threads: int,
+) -> AllRows: ...
+def remaining_quadratic(
+    all: AllRows, left_out: Columns, which: _Integers, cache_bytes: float
+) -> Quadratic | None: ...
+
 class HeldOut:
     @property
     def weight(self) -> float: ...

@@ -86,6 +86,27 @@ class Split(NamedTuple):
         """Return both."""
         return _others(self.test, self.n) if self.train is None else self.train, self.test
 
+    @property
+    def trained(self) -> int:
+        """How many rows are trained on."""
+        return self.n - len(self.test) if self.train is None else len(self.train)
+
+    def mark(self, mask: NDArray[np.bool_]) -> bool:
+        """Mark the rows that are trained on; False if one of them is so twice."""
+        mask[:] = self.train is None
+        if self.train is None:
+            mask[self.test] = False
+            return True
+        mask[self.train] = True
+        return int(np.count_nonzero(mask)) == len(self.train)
+
+    def left_out(self) -> NDArray[np.int64] | None:
+        """Return the rows that are not trained on; None if one is trained on twice."""
+        if self.train is None:
+            return self.test
+        mask = np.empty(self.n, dtype=bool)
+        return np.flatnonzero(~mask) if self.mark(mask) else None
+
 
 def _others(rows: NDArray[np.int64], n: int) -> NDArray[np.int64]:
     left = np.ones(n, dtype=bool)

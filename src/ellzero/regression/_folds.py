@@ -9,13 +9,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ellzero import _core
-from ellzero._engine import (
-    make_search_engine,
-    thread_count,
-)
+from ellzero._engine import CACHE_BYTES, make_search_engine, thread_count
 from ellzero._splits import Split
 from ellzero.regression._fold_data import Data
 from ellzero.regression._group_search import GroupSearch
@@ -170,7 +166,7 @@ class SharedFolds(NamedTuple):
     """The folds that have rows of some weight to train and to test on, and all rows."""
 
     data: Data
-    splits: _Splits
+    splits: list[Split]
     folds: list[Fold | None]  # one per split
     parts: _Parts | None  # what their designs are pools of
     whole: _core.Quadratic
@@ -198,9 +194,11 @@ class SharedFolds(NamedTuple):
     def footprint(self) -> float:
         """The bytes that a search on them keeps, roughly."""
         rows, p = len(self.data.y), self.whole.columns
+        tables = len(self.folds)
         if self.parts is None:
-            return 8.0 * p * sum(len(train) for train, _ in self.splits)
-        tables = len(self.parts.columns) + len(self.folds)
+            rows = sum(rows - split.trained for split in self.splits)
+        else:
+            tables += len(self.parts.columns)
         return 8.0 * p * (rows + tables * min(p, _PRODUCTS))
 
     def batches(self) -> list[Callable[[], list[Fold]]]:
@@ -214,21 +212,22 @@ class SharedFolds(NamedTuple):
         """Give each fold that has rows of some weight."""
         for place, fold in enumerate(self.folds):
             if fold is not None and fold.held_out.weight > 0 and fold.design.weight > 0:
-                yield Turn(fold, self.splits[place][1], partial(self.inside, place))
+                yield Turn(fold, self.splits[place].test, partial(self.inside, place))
 
     def inside(self, place: int) -> SharedFolds | None:
         """Return the other folds less the test rows of one, on its training rows; None if none.
 
         They need no further pass over X where folds share their parts.
         """
-        outer, (train, _) = self.folds[place], self.splits[place]
+        outer = self.folds[place]
         others = [split for g, split in enumerate(self.splits) if g != place]
         if outer is None:
             return None
         if self.parts is None:
+            train, _ = self.splits[place].rows()
             number = np.full(len(self.data.y), -1)
             number[train] = np.arange(len(train))
-            inner = [(number[a], number[b]) for a, b in others]
+            inner = [(number[a], number[b]) for a, b in (split.rows() for split in others)]
             inner = [(a[a >= 0], b[b >= 0]) for a, b in inner]
             inner = [split for split in inner if len(split[0]) and len(split[1])]
             made = make_folds(self.data.rows(train), inner) if inner else None
@@ -236,8 +235,9 @@ class SharedFolds(NamedTuple):
             of_outer = self.parts.trained_on[:, place]
             of_others = np.delete(self.parts.trained_on, place, axis=1).T
             folds: list[Fold | None] = []
-            for of_fold, (_, test) in zip(of_others, others, strict=True):
-                which, test = of_outer & of_fold, test[of_outer[self.parts.part_of[test]]]
+            for of_fold, split in zip(of_others, others, strict=True):
+                which = of_outer & of_fold
+                test = split.test[of_outer[self.parts.part_of[split.test]]]
                 folds.append(self.parts.fold(which, test) if which.any() and len(test) else None)
             made = self._replace(splits=others, folds=folds, whole=outer.design)
         if made is None:
@@ -349,11 +349,8 @@ class RepeatedFolds(Sequence[SharedFolds]):
     """
 
     def __init__(self, data: Data, repeats: Sequence[Sequence[Split] | _Splits]) -> None:
-        self._data, n = data, len(data.y)
-        self._repeats = [
-            [split if isinstance(split, Split) else Split.of(*split, n) for split in splits]
-            for splits in repeats
-        ]
+        self._data = data
+        self._repeats = [_compact(data, splits) for splits in repeats]
         self._first: SharedFolds | None = None
         self._last: tuple[int, SharedFolds] | None = None
         if len(repeats) > 1 and data.nbytes >= _LARGE_BYTES:
@@ -383,7 +380,7 @@ class RepeatedFolds(Sequence[SharedFolds]):
 
     def _make(self, repeat: int, whole: _core.Quadratic | None = None) -> SharedFolds:
         """Make the folds of a repeat; on a source, from its checkpoint if it has one."""
-        folds = make_folds(self._data, [split.rows() for split in self._repeats[repeat]], whole)
+        folds = make_folds(self._data, self._repeats[repeat], whole)
         X = self._data.X
         if isinstance(X, ColumnSource) and X.checkpoint is not None and folds.parts is not None:
             folds.parts.core.keep_in(X.checkpoint_of(repeat))
@@ -404,7 +401,8 @@ def make_subsets(data: Data, subsets: list[_Integers]) -> Subsets:
 
     They share passes over X where rows that are always together make up few parts.
     """
-    parts = _make_parts(data, [(rows, rows) for rows in subsets])
+    n = len(data.y)
+    parts = _make_parts(data, [Split(rows, rows, n) for rows in subsets])
     if parts is None:
         designs = [data.rows(rows).design() for rows in subsets]
         return Subsets(designs, None, data.design(), data)
@@ -412,12 +410,21 @@ def make_subsets(data: Data, subsets: list[_Integers]) -> Subsets:
     return Subsets(designs, parts.core, parts.pool(np.arange(len(parts.columns))), parts)
 
 
-def make_folds(data: Data, splits: _Splits, whole: _core.Quadratic | None = None) -> SharedFolds:
+def _compact(data: Data, splits: Sequence[Split] | _Splits) -> list[Split]:
+    n = len(data.y)
+    return [split if isinstance(split, Split) else Split.of(*split, n) for split in splits]
+
+
+def make_folds(
+    data: Data, splits: Sequence[Split] | _Splits, whole: _core.Quadratic | None = None
+) -> SharedFolds:
     """Return the folds and the design of all rows, which may be at hand.
 
     Rows that are in the training sets of the same folds make up a part. If parts are few, the
-    statistics of each are computed once and added up for every fold that trains on it.
+    statistics of each are computed once and added up for every fold that trains on it. Else what
+    the rows that a fold leaves out have to do with those of all rows is taken away.
     """
+    splits = _compact(data, splits)
     parts = _make_parts(data, splits)
     if parts is None and isinstance(data.X, ColumnSource):
         raise ValueError(
@@ -426,49 +433,74 @@ def make_folds(data: Data, splits: _Splits, whole: _core.Quadratic | None = None
         )
     folds: list[Fold | None]
     if parts is None:
-        columns = data.columns()
-        whole = data.design(columns) if whole is None else whole
-        # Beyond that a weight of zero may not be enough to leave a row out.
-        large = any(np.abs(each).max(initial=0) > _LARGE for each in (data.numbers(), data.y))
-        folds = []
-        for train, test in splits:
-            few = 2 * len(train) < len(data.y) or np.unique(train).size < len(train)
-            design = data.rows(train).design() if few or large else data.most_rows(train, columns)
-            where = np.zeros(len(test), dtype=np.int64)
-            folds.append(Fold(design, data.held_out(test, [columns], where, test)))
+        remainders = _Remainders(data, whole)
+        whole, folds = remainders.whole, [remainders.fold(split) for split in splits]
     else:
         whole = parts.pool(np.arange(len(parts.columns))) if whole is None else whole
         folds = [
-            parts.fold(which, test)
-            for which, (_, test) in zip(parts.trained_on.T, splits, strict=True)
+            parts.fold(which, split.test)
+            for which, split in zip(parts.trained_on.T, splits, strict=True)
         ]
     return SharedFolds(data, splits, folds, parts, whole)
 
 
-def _make_parts(data: Data, splits: _Splits) -> _Parts | None:
+class _Remainders:
+    """Folds as what is left of all rows without those that they leave out."""
+
+    def __init__(self, data: Data, whole: _core.Quadratic | None) -> None:
+        self._data, self._columns = data, data.columns()
+        self.whole = data.design(self._columns) if whole is None else whole
+        # Beyond that a weight of zero may not be enough to leave a row out.
+        self._large = any(np.abs(each).max(initial=0) > _LARGE for each in (data.numbers(), data.y))
+        self._all = None
+        if not self._large and not data.is_screened:
+            self._all = _core.all_rows(
+                self.whole,
+                self._columns,
+                data.y,
+                data.sample_weight,
+                data.fit_intercept,
+                data.threads,
+            )
+
+    def fold(self, split: Split) -> Fold:
+        """Return a fold."""
+        where = np.zeros(len(split.test), dtype=np.int64)
+        held_out = self._data.held_out(split.test, [self._columns], where, split.test)
+        return Fold(self._design(split), held_out)
+
+    def _design(self, split: Split) -> _core.Quadratic:
+        data, left_out = self._data, split.left_out()
+        if left_out is None or 2 * len(left_out) > len(data.y) or self._large:
+            return data.rows(split.rows()[0]).design()
+        if self._all is not None:
+            columns = data.columns_of(left_out)
+            found = _core.remaining_quadratic(self._all, columns, left_out, CACHE_BYTES)
+            if found is not None:
+                return found
+        return data.most_rows(left_out, self._columns)
+
+
+def _make_parts(data: Data, splits: list[Split]) -> _Parts | None:
     """Cut the rows into parts; None if they are many, or no part of them can stand alone.
 
     Nor are there parts of very many sparse columns, of which no products with all are made.
     """
-    n = len(data.y)
-    if sparse.issparse(data.X):
-        rows, columns = data.X.shape
-        if _core.screening_pays(rows, columns, data.X.nnz):
+    if data.is_screened:
+        return None
+    if len(splits) > _MOST_PARTS:  # those of some splits are enough where they are too many
+        some = _membership(splits[: 2 * _MOST_PARTS], len(data.y))
+        if some is None or len(np.unique(_patterns(some))) > _MOST_PARTS:
             return None
-    member = np.zeros((len(splits), n), dtype=bool)
-    for mask, (train, _) in zip(member, splits, strict=True):
-        mask[train] = True
-        if np.count_nonzero(mask) < len(train):
-            return None  # rows that count twice
-    packed = np.ascontiguousarray(np.packbits(member, axis=0).T)
-    _, first, part_of = np.unique(
-        packed.view(f"V{packed.shape[1]}").reshape(-1), return_index=True, return_inverse=True
-    )
+    member = _membership(splits, len(data.y))
+    if member is None:
+        return None
+    _, first, part_of = np.unique(_patterns(member), return_index=True, return_inverse=True)
     if len(first) > _MOST_PARTS:
         return None
     part_of = part_of.reshape(-1).astype(np.int64, copy=False)
     rows = [np.flatnonzero(part_of == b) for b in range(len(first))]
-    place = np.empty(n, dtype=np.int64)
+    place = np.empty(len(data.y), dtype=np.int64)
     for which in rows:
         place[which] = np.arange(len(which))
     trained_on = np.ascontiguousarray(member[:, first].T)
@@ -485,3 +517,18 @@ def _make_parts(data: Data, splits: _Splits) -> _Parts | None:
         core = _core.make_parts(designs, room.parts)
         return _Parts(data, columns, core, trained_on, part_of, place, room)
     return None
+
+
+def _membership(splits: list[Split], n: int) -> NDArray[np.bool_] | None:
+    """Return, by split and row, who is trained on; None if a row counts twice."""
+    member = np.empty((len(splits), n), dtype=bool)
+    for mask, split in zip(member, splits, strict=True):
+        if not split.mark(mask):
+            return None
+    return member
+
+
+def _patterns(member: NDArray[np.bool_]) -> NDArray[np.void]:
+    """Return by row, as one thing each, the splits that train on it."""
+    packed = np.ascontiguousarray(np.packbits(member, axis=0).T)
+    return packed.view(f"V{packed.shape[1]}").reshape(-1)
