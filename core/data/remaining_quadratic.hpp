@@ -8,8 +8,8 @@
 //
 //   products of deviations = G - sum over T of w_t z_t z_t' - D D' / W'
 //
-// and so for b and y'y; then columns are scaled to unit norm again. A column of it costs a pass over
-// T, not over X.
+// and so for b and y'y; then columns are scaled to unit norm again. A column of it costs a pass
+// over T, not over X.
 //
 // Subtracting costs digits where little is left: then there is no such quadratic, and the rows that
 // stay have to be looked at.
@@ -176,10 +176,10 @@ class RemainingQuadratic final : public Quadratic {
       if (whole.yy == 0) prepared.yy = 0;
       if (!(prepared.yy >= kLeast * whole.yy)) return false;
       if (prepared.yy > 0 && is_rounding(std::sqrt(prepared.yy), prepared.mean_y)) return false;
-      const PreparedColumns seen(left_out,
-                                 {whole.mean.data(), whole.inverse_scale.data(),
-                                  roots.empty() ? nullptr : roots.data()},
-                                 y.data());
+      const PreparedColumns seen(
+          left_out,
+          {whole.mean.data(), whole.inverse_scale.data(), roots.empty() ? nullptr : roots.data()},
+          y.data());
       for (Index j = 0; j < whole.columns(); ++j) {
         const double inverse = whole.inverse_scale[j];
         prepared.mean[j] = whole.mean[j];

@@ -183,8 +183,8 @@ def test_repeats_share_the_design_of_all_rows_and_are_made_when_asked_for():
     assert repeats[1] is not first
     for found, given in zip(repeats[1:3], splits[1:3], strict=True):
         for one, two in zip(found.splits, given, strict=True):
-            np.testing.assert_array_equal(one[0], two[0])
-            np.testing.assert_array_equal(one[1], two[1])
+            for ours, theirs in zip(one.rows(), two, strict=True):
+                np.testing.assert_array_equal(ours, theirs)
 
 
 def test_training_rows_that_are_no_complement_are_kept_as_they_are():
@@ -193,7 +193,7 @@ def test_training_rows_that_are_no_complement_are_kept_as_they_are():
     odd = [(train[:-3], test), (np.flip(others[0][0]), others[0][1])]
     found = RepeatedFolds(data, [splits[0], odd])[1].splits
     for one, two in zip(found, odd, strict=True):
-        np.testing.assert_array_equal(one[0], two[0])
+        np.testing.assert_array_equal(one.train, two[0])
 
 
 def test_a_large_table_is_copied_once_at_a_time(monkeypatch):

@@ -519,12 +519,15 @@ def _tabulate(
     table = {name: np.concatenate([getattr(curve, name) for curve in curves]) for name in names}
     r2 = 1 - table["mean_error"] / variance if variance > 0 else np.zeros(sum(counts))
     folds = max(len(curve.fold_errors) for curve in curves)
-    errors = np.concatenate([_filled(curve.fold_errors, folds) for curve in curves], axis=1)
+    tables = [_filled(curve.fold_errors, folds) for curve in curves]
+    errors = np.concatenate(tables, axis=1) if len(tables) > 1 else tables[0]
     splits = {f"split{i}_error": errors[i] for i in range(len(errors))}
     return {"ridge": np.repeat(ridges, counts), **table, "r2": r2, **splits}
 
 
 def _filled(errors: NDArray[np.float64], folds: int) -> NDArray[np.float64]:
     """Return the errors of all folds: NaN for those of repeats that a ridge did not see."""
+    if len(errors) == folds:
+        return errors
     unseen = np.full((folds - len(errors), errors.shape[1]), np.nan)
     return np.concatenate([errors, unseen])
