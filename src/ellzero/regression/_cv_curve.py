@@ -121,7 +121,7 @@ def make_curve(
         _standard_error(found, saved),
         _mean([repeat.share @ repeat.sizes for repeat in found]),
         rescaling,
-        np.concatenate(errors),
+        np.concatenate(errors) if len(errors) > 1 else errors[0],
         rounding,
     )
 
@@ -150,7 +150,7 @@ def glance_at(paths: list[FoldPath], most: float, cautious: bool, nothing: _Floa
     errors = repeat.errors_of(_best_factor([repeat], [nothing], most, cautious))
     mean = repeat.share @ errors
     best = int(np.argmin(np.where(np.isnan(mean), np.inf, mean)))
-    size = float(repeat.share @ repeat.sizes[:, best])
+    size = float(repeat.share @ repeat.sizes_at(best))
     return Glance(float(mean[best]), size, errors[:, best], repeat.share)
 
 
@@ -158,16 +158,41 @@ class _Repeat:
     """The folds of one repeat on the intervals that end at ``low``."""
 
     def __init__(self, paths: list[FoldPath], low: _Floats) -> None:
-        self._paths = paths
-        # In each fold, an interval lies after as many breakpoints as are at or above its top.
-        self._steps = [np.searchsorted(-path.lambdas, -low, side="left") for path in paths]
-        self.sizes, self.errors = self._of("sizes"), self._of("errors")
+        self._paths, self._count = paths, len(low)
         share = np.array([path.weight for path in paths])
         self.share = share / share.sum()
+        # A solution, one path after the other, begins at the first interval below its breakpoint.
+        breaks = np.array([len(path.lambdas) for path in paths])
+        lambdas = np.concatenate([path.lambdas for path in paths])
+        firsts = np.cumsum(breaks) - breaks + np.arange(len(paths))
+        self._begins = np.zeros(len(lambdas) + len(paths), dtype=np.int64)
+        after = np.arange(len(lambdas)) + np.repeat(np.arange(len(paths)), breaks) + 1
+        self._begins[after] = np.searchsorted(-low, -lambdas, side="right")
+        self._ends = np.append(self._begins[1:], 0)
+        self._ends[firsts + breaks] = self._count
 
     def _of(self, name: str) -> _Floats:
-        pairs = zip(self._paths, self._steps, strict=True)
-        return np.array([getattr(path, name)[step] for path, step in pairs])
+        """Return something of every solution, by fold and interval."""
+        repeated = np.repeat(self._each(name), self._ends - self._begins)
+        return repeated.reshape(len(self._paths), self._count)
+
+    def _each(self, name: str) -> _Floats:
+        values: _Floats = np.concatenate([getattr(path, name) for path in self._paths])
+        return values
+
+    def sizes_at(self, place: int) -> _Floats:
+        """Return the size in every fold on one interval."""
+        return self._each("sizes")[(self._begins <= place) & (place < self._ends)]
+
+    @cached_property
+    def sizes(self) -> _Floats:
+        """The numbers of variables, by fold and interval."""
+        return self._of("sizes")
+
+    @cached_property
+    def errors(self) -> _Floats:
+        """The mean of r^2, by fold and interval."""
+        return self._of("errors")
 
     @cached_property
     def along(self) -> _Floats:
@@ -224,7 +249,7 @@ def _best_factor(
 ) -> _Floats:
     """Return the factor of least error, or of least error and luck, on every interval."""
     if most == 1:
-        return np.ones(repeats[0].sizes.shape[1])
+        return np.ones(repeats[0].errors.shape[1])
     factors = np.geomspace(1, most, _FACTORS)
     with np.errstate(over="ignore", invalid="ignore"):  # predictions may be too large to be squared
         pairs = zip(repeats, nothing, strict=False)
