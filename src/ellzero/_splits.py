@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -17,7 +18,14 @@ from sklearn.model_selection import (
 )
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
-__all__ = ["Split", "compact_splits", "make_splits", "make_splitter", "splitter_routing"]
+__all__ = [
+    "Split",
+    "compact_splits",
+    "make_splits",
+    "make_splitter",
+    "repeats_among",
+    "splitter_routing",
+]
 
 
 def make_splitter(
@@ -132,3 +140,20 @@ def compact_splits(splitter: Any, X: Any, y: Any, **arguments: Any) -> list[Spli
     if not splits:
         raise ValueError("cv gives no split; a generator does so once only: give a list.")
     return splits
+
+
+def repeats_among(tests: Sequence[NDArray[np.int64]], n: int) -> int:
+    """Return how often folds, by their test rows, go through all n rows, once in each repeat.
+
+    Repeats follow each other and have the same number of folds, as those of scikit-learn's
+    RepeatedKFold do. 1 where they are not so, whatever they are.
+    """
+    count, rest = divmod(sum(map(len, tests)), n)
+    if count < 2 or rest or len(tests) % count:
+        return 1
+    folds = len(tests) // count
+    for first in range(0, len(tests), folds):
+        rows = np.concatenate(tests[first : first + folds])
+        if len(rows) != n or np.bincount(rows, minlength=n).max() > 1:
+            return 1
+    return count if folds > 1 else 1
