@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from cases import make_measurements, make_steps
 from sklearn.linear_model import LassoCV
-from sklearn.model_selection import KFold, LeaveOneOut
+from sklearn.model_selection import KFold, LeaveOneOut, RepeatedKFold
 from sklearn.preprocessing import StandardScaler
 
 from ellzero import L0Regressor, L0RegressorCV, l0_frontier, segment, segment_path
@@ -95,6 +95,15 @@ def leave_one_out():
     )
 
 
+def repeated_folds():
+    X, y, _ = make_collinear(2000, 500, random_state=0)
+    ten = [KFold(10, shuffle=True, random_state=seed) for seed in range(5)]
+    return (
+        lambda: L0RegressorCV(cv=RepeatedKFold(n_splits=10, n_repeats=5, random_state=0)).fit(X, y),
+        lambda: [L0RegressorCV(cv=cv).fit(X, y) for cv in ten],
+    )
+
+
 def path():
     y = make_steps(100_000, 1600)
     found = segment_path(y, noise="white", n_jobs=1)
@@ -133,6 +142,7 @@ ROWS = [
         for most in (40, 240, None)
     ),
     ("leave one out, 500 x 200", "its ten folds", None, 1 / 30, leave_one_out),
+    ("RepeatedKFold, 5 x 10, 2000 x 500", "ten folds, five times", None, 1, repeated_folds),
     ("segment_path, 10^5 samples", "20 of its segmentations", None, None, path),
     ("EmpiricalTweedie, 10^5 over 2,000 sigma", "", None, None, mixture),
     ("import ellzero", "import numpy", None, None, start("-c", "import ellzero")),
