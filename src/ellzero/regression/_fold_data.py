@@ -13,6 +13,7 @@ from scipy import sparse
 from ellzero import _core
 from ellzero._engine import (
     CACHE_BYTES,
+    chosen_rows,
     copy_rows,
     make_columns,
     make_design,
@@ -60,6 +61,13 @@ class Data(NamedTuple):
         if sparse.issparse(self.X):
             return make_columns(self.X[which].tocsc())
         return copy_rows(self.X, which)
+
+    def columns_beside(self, which: _Integers, products: _Floats | None) -> _core.Columns:
+        """Return the same, beside products of them if these are ready.
+
+        Few passes are made then, so that it does not pay to copy them.
+        """
+        return self.columns_of(which) if products is None else chosen_rows(self.X, which)
 
     def design(self, columns: _core.Columns | None = None) -> _core.Quadratic:
         """Return the design of all rows, on their columns if these are at hand."""

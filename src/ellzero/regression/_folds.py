@@ -511,8 +511,8 @@ def _make_parts(data: Data, splits: list[Split]) -> _Parts | None:
         return _Parts(data, columns, core, trained_on, part_of, place, room)
     # Where the numbers of a part alone are too small to be squared, whole folds may be fine.
     with contextlib.suppress(ValueError):
-        columns = [data.columns_of(which) for which in rows]
         products = data.ready_products(part_of, len(rows))
+        columns = [data.columns_beside(*part) for part in zip(rows, products, strict=True)]
         designs = [data.design_of(*part) for part in zip(rows, columns, products, strict=True)]
         core = _core.make_parts(designs, room.parts)
         return _Parts(data, columns, core, trained_on, part_of, place, room)
