@@ -211,6 +211,7 @@ void bind_columns(nb::module_& m) {
       .def("read_rows", &read_rows, nb::arg("j"), nb::arg("which").noconvert())
       .def("products", &products, nb::arg("mean").noconvert(), nb::arg("inverse_scale").noconvert(),
            nb::arg("root_weight").noconvert().none(), nb::arg("v").noconvert(), nb::arg("threads"));
+  m.def("return_memory", &return_memory);
   m.def("source_columns", &source_columns, nb::arg("reader"), nb::arg("rows"), nb::arg("columns"),
         nb::arg("block_columns"));
   m.def("source_rows", &source_rows, nb::arg("columns"), nb::arg("rows").noconvert());

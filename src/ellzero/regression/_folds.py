@@ -375,6 +375,11 @@ class RepeatedFolds(Sequence[SharedFolds]):
             return self._first
         if self._last is None or self._last[0] != place:
             self._last = None  # before the next is made
+            rows, columns = self._data.X.shape
+            if self._data.nbytes >= _LARGE_BYTES and rows >= columns:
+                # Or it takes room beside the next. Of a wide X it is products, which are as large
+                # again in the next: getting that back would take a fifth of the time.
+                _core.return_memory()
             self._last = place, self._make(place, self.whole)
         return self._last[1]
 
