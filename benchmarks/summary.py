@@ -25,7 +25,7 @@ import pandas as pd
 from cases import make_measurements, make_steps
 from select_parts import make_measured, make_numbers, time_parts
 from sklearn.linear_model import LassoCV
-from sklearn.model_selection import KFold, LeaveOneOut
+from sklearn.model_selection import KFold, LeaveOneOut, RepeatedKFold
 from sklearn.preprocessing import StandardScaler
 from table import LASSO, make_file, select_command
 
@@ -96,6 +96,15 @@ def leave_one_out():
     return (
         lambda: L0RegressorCV(cv=LeaveOneOut()).fit(X, y),
         lambda: L0RegressorCV(cv=KFold(10, shuffle=True, random_state=0)).fit(X, y),
+    )
+
+
+def repeated_folds():
+    X, y, _ = make_collinear(2000, 500, random_state=0)
+    ten = [KFold(10, shuffle=True, random_state=seed) for seed in range(5)]
+    return (
+        lambda: L0RegressorCV(cv=RepeatedKFold(n_splits=10, n_repeats=5, random_state=0)).fit(X, y),
+        lambda: [L0RegressorCV(cv=cv).fit(X, y) for cv in ten],
     )
 
 
@@ -175,6 +184,7 @@ ROWS = [
     ("select --interactions, 1se, 53,940 x 240", "LassoCV", None, 1, lambda: measured(53_940)),
     ("CSV, 100,000 x 200, to report", "pandas and LassoCV", None, None, report),
     ("leave one out, 500 x 200", "its ten folds", None, 1 / 30, leave_one_out),
+    ("RepeatedKFold, 5 x 10, 2000 x 500", "ten folds, five times", None, 1, repeated_folds),
     ("segment_path, 10^5 samples", "20 of its segmentations", None, None, path),
     ("EmpiricalTweedie, 10^5 over 2,000 sigma", "", None, None, mixture),
     ("import ellzero", "import numpy", None, None, start("-c", "import ellzero")),

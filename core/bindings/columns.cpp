@@ -1,5 +1,6 @@
 // Columns as Python sees them: one function per way in which X may lie.
 #include "bindings/bindings.hpp"
+#include "data/chosen_rows.hpp"
 #include "data/dense_columns.hpp"
 #include "data/panel_columns.hpp"
 #include "data/source_columns.hpp"
@@ -25,12 +26,25 @@ ColumnsPointer dense_columns(const Matrix<T>& x) {
   return std::make_unique<DenseColumns<T>>(view_of(x), x.shape(0), x.shape(1));
 }
 
-// Some rows of x, copied.
 template <class T>
-ColumnsPointer panel_columns(const Matrix<T>& x, const Vector<Index>& rows) {
+void require_rows(const Matrix<T>& x, const Vector<Index>& rows) {
   for (std::size_t r = 0; r < rows.size(); ++r) {
     require(rows(r) >= 0 && rows(r) < static_cast<Index>(x.shape(0)), "no such row");
   }
+}
+
+// Some rows of x, where they lie.
+template <class T>
+ColumnsPointer chosen_rows(const Matrix<T>& x, const Vector<Index>& rows) {
+  require_rows(x, rows);
+  const std::vector<Index> which(rows.data(), rows.data() + rows.size());
+  return std::make_unique<ChosenRows<T>>(view_of(x), which, x.shape(1));
+}
+
+// The same, copied.
+template <class T>
+ColumnsPointer panel_columns(const Matrix<T>& x, const Vector<Index>& rows) {
+  require_rows(x, rows);
   PythonInterrupt interrupt;
   return run_released(interrupt, [&]() -> ColumnsPointer {
     return std::make_unique<PanelColumns<T>>(view_of(x), rows.data(), rows.size(), x.shape(1),
@@ -174,6 +188,8 @@ nb::object read_rows(const Columns& columns, Index j, const Vector<Index>& which
 template <class T>
 void bind_dense(nb::module_& m) {
   m.def("dense_columns", &dense_columns<T>, nb::arg("x").noconvert(), nb::keep_alive<0, 1>());
+  m.def("chosen_rows", &chosen_rows<T>, nb::arg("x").noconvert(), nb::arg("rows").noconvert(),
+        nb::keep_alive<0, 1>());
   m.def("panel_columns", &panel_columns<T>, nb::arg("x").noconvert(), nb::arg("rows").noconvert());
 }
 
@@ -195,6 +211,7 @@ void bind_columns(nb::module_& m) {
       .def("read_rows", &read_rows, nb::arg("j"), nb::arg("which").noconvert())
       .def("products", &products, nb::arg("mean").noconvert(), nb::arg("inverse_scale").noconvert(),
            nb::arg("root_weight").noconvert().none(), nb::arg("v").noconvert(), nb::arg("threads"));
+  m.def("return_memory", &return_memory);
   m.def("source_columns", &source_columns, nb::arg("reader"), nb::arg("rows"), nb::arg("columns"),
         nb::arg("block_columns"));
   m.def("source_rows", &source_rows, nb::arg("columns"), nb::arg("rows").noconvert());

@@ -2,6 +2,7 @@
 #include "bindings/bindings.hpp"
 #include "data/pooled_quadratic.hpp"
 #include "data/projected_quadratic.hpp"
+#include "data/remaining_quadratic.hpp"
 #include "data/row_quadratic.hpp"
 #include "data/source_columns.hpp"
 #include "data/statistics_quadratic.hpp"
@@ -153,6 +154,33 @@ QuadraticPointer pooled_quadratic(Parts& parts, const Vector<Index>& which, doub
   });
 }
 
+std::unique_ptr<AllRows> all_rows(const Quadratic& quadratic, const Columns& columns,
+                                  const Vector<double>& y, const Weights& weights, bool centred,
+                                  int threads) {
+  require(columns.rows() == static_cast<Index>(y.size()) &&
+              columns.columns() == quadratic.columns() && (!weights || weights->size() == y.size()),
+          "as many rows of X as of y and of weights");
+  PythonInterrupt interrupt;
+  const Context context{threads, &interrupt};
+  return run_released(interrupt, [&] {
+    return std::make_unique<AllRows>(quadratic, columns, y.data(),
+                                     weights ? weights->data() : nullptr, centred, context);
+  });
+}
+
+// None where too little is left.
+QuadraticPointer remaining_quadratic(const AllRows& all, const Columns& left_out,
+                                     const Vector<Index>& which, double cache_bytes) {
+  require(static_cast<Index>(which.size()) == left_out.rows() &&
+              left_out.columns() == all.columns.columns(),
+          "rows of the same columns");
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    require(which(i) >= 0 && which(i) < all.columns.rows(), "no such row");
+  }
+  const std::vector<Index> rows(which.data(), which.data() + which.size());
+  return RemainingQuadratic::make(all, left_out, rows, cache_bytes);
+}
+
 std::unique_ptr<ProjectedQuadratic> project(const Quadratic& base, const Vector<Index>& columns,
                                             double cache_bytes, int threads) {
   const std::vector<Index> chosen(columns.data(), columns.data() + columns.size());
@@ -241,6 +269,14 @@ void bind_quadratic(nb::module_& m) {
         nb::arg("owner").none() = nb::none(), nb::keep_alive<0, 1>(), nb::keep_alive<0, 3>());
   m.def("pooled_quadratic", &pooled_quadratic, nb::arg("parts"), nb::arg("which").noconvert(),
         nb::arg("cache_bytes"), nb::keep_alive<0, 1>());
+  nb::class_<AllRows>(m, "AllRows");
+  m.def("all_rows", &all_rows, nb::arg("quadratic"), nb::arg("columns"), nb::arg("y").noconvert(),
+        nb::arg("weights").noconvert().none(), nb::arg("centred"), nb::arg("threads"),
+        nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),
+        nb::keep_alive<0, 4>());
+  m.def("remaining_quadratic", &remaining_quadratic, nb::arg("all"), nb::arg("left_out"),
+        nb::arg("which").noconvert(), nb::arg("cache_bytes"), nb::keep_alive<0, 1>(),
+        nb::keep_alive<0, 2>());
 }
 
 }  // namespace ellzero

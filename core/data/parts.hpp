@@ -149,7 +149,11 @@ class Parts {
   std::shared_ptr<double> new_column() {
     const Index size = count() * columns();
     if (!slab_ || slab_used_ == slab_columns_) {
-      slab_ = make_large_array<double>(slab_columns_ * size);
+      // Of one that is large, the end is not left to small pages.
+      const double bytes = 8.0 * static_cast<double>(slab_columns_ * size);
+      const bool large = bytes > kSlabBytes / 2 && bytes < kSlabBytes;
+      slab_ = make_large_array<double>(large ? static_cast<Index>(kSlabBytes / 8)
+                                             : slab_columns_ * size);
       slab_used_ = 0;
     }
     return {slab_, slab_.get() + size * slab_used_++};

@@ -1,6 +1,9 @@
 // Z and y, row by row: columns of X seen through their preparation.
 #pragma once
 
+#include <algorithm>
+#include <vector>
+
 #include "data/columns.hpp"
 
 namespace ellzero {
@@ -34,6 +37,52 @@ class PreparedColumns {
   // out[b] = Z'V(:, b)
   void products(const Operand& v, double* const* out, const Context& context) const {
     columns_.products(standardisation_, v, out, context);
+  }
+
+  // out[a * count + b] = Z(:, which[a])'Z(:, which[b])
+  void cross_products(const Index* which, Index count, double* out) const {
+    bring(which, count);
+    std::vector<double> columns(count * kTileRows);
+    std::fill(out, out + count * count, 0.0);
+    for (Index row = 0; row < this->rows(); row += kTileRows) {
+      const Index rows = std::min(kTileRows, this->rows() - row);
+      for (Index a = 0; a < count; ++a) {
+        read(which[a], row, rows, columns.data() + a * kTileRows);
+        for (Index b = 0; b <= a; ++b) {
+          out[a * count + b] +=
+              dot(columns.data() + a * kTileRows, columns.data() + b * kTileRows, rows);
+        }
+      }
+    }
+    for (Index a = 0; a < count; ++a) {
+      for (Index b = 0; b < a; ++b) out[b * count + a] = out[a * count + b];
+    }
+  }
+
+  // With r = y - Z_S beta: fills products = Z_S'r and returns r'r.
+  double residual_products(const std::vector<Index>& support, const double* beta, double* products,
+                           const Context& context) const {
+    const Index k = static_cast<Index>(support.size());
+    const Index stride = std::min(kTileRows, this->rows());
+    bring(support.data(), k);
+    std::vector<double> columns(k * stride), residual(stride);
+    std::fill(products, products + k, 0.0);
+    double rss = 0;
+    for (Index row = 0; row < this->rows(); row += kTileRows) {
+      context.check();
+      const Index rows = std::min(kTileRows, this->rows() - row);
+      std::copy_n(response_ + row, rows, residual.data());
+      for (Index s = 0; s < k; ++s) {
+        double* column = columns.data() + s * stride;
+        read(support[s], row, rows, column);
+        for (Index r = 0; r < rows; ++r) residual[r] -= beta[s] * column[r];
+      }
+      rss += dot(residual.data(), residual.data(), rows);
+      for (Index s = 0; s < k; ++s) {
+        products[s] += dot(columns.data() + s * stride, residual.data(), rows);
+      }
+    }
+    return rss;
   }
 
   double entries() const { return columns_.entries(); }

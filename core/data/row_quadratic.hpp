@@ -3,7 +3,6 @@
 // rows.
 #pragma once
 
-#include <algorithm>
 #include <vector>
 
 #include "data/prepared_columns.hpp"
@@ -59,49 +58,14 @@ class RowQuadratic final : public Quadratic {
       }
       return;
     }
-    z_.bring(which, count);
-    std::vector<double> columns(count * kTileRows);
-    std::fill(out, out + count * count, 0.0);
-    for (Index row = 0; row < z_.rows(); row += kTileRows) {
-      const Index rows = std::min(kTileRows, z_.rows() - row);
-      for (Index a = 0; a < count; ++a) {
-        z_.read(which[a], row, rows, columns.data() + a * kTileRows);
-        for (Index b = 0; b <= a; ++b) {
-          out[a * count + b] +=
-              dot(columns.data() + a * kTileRows, columns.data() + b * kTileRows, rows);
-        }
-      }
-    }
-    for (Index a = 0; a < count; ++a) {
-      for (Index b = 0; b < a; ++b) out[b * count + a] = out[a * count + b];
-    }
+    z_.cross_products(which, count, out);
   }
 
   double entries() const override { return products_ ? 0 : z_.entries(); }
 
   double residual_products(const std::vector<Index>& support, const double* beta, double* products,
                            const Context& context) const override {
-    const Index k = static_cast<Index>(support.size());
-    const Index stride = std::min(kTileRows, z_.rows());
-    z_.bring(support.data(), k);
-    std::vector<double> columns(k * stride), residual(stride);
-    std::fill(products, products + k, 0.0);
-    double rss = 0;
-    for (Index row = 0; row < z_.rows(); row += kTileRows) {
-      context.check();
-      const Index rows = std::min(kTileRows, z_.rows() - row);
-      std::copy_n(z_.response() + row, rows, residual.data());
-      for (Index s = 0; s < k; ++s) {
-        double* column = columns.data() + s * stride;
-        z_.read(support[s], row, rows, column);
-        for (Index r = 0; r < rows; ++r) residual[r] -= beta[s] * column[r];
-      }
-      rss += dot(residual.data(), residual.data(), rows);
-      for (Index s = 0; s < k; ++s) {
-        products[s] += dot(columns.data() + s * stride, residual.data(), rows);
-      }
-    }
-    return rss;
+    return z_.residual_products(support, beta, products, context);
   }
 
   const PreparedColumns* prepared_columns() const override { return &z_; }

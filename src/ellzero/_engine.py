@@ -16,6 +16,7 @@ from ellzero.sources._statistics import SufficientStatistics
 
 __all__ = [
     "CACHE_BYTES",
+    "chosen_rows",
     "copy_rows",
     "make_columns",
     "make_design",
@@ -68,6 +69,11 @@ def copy_rows(X: Any, rows: NDArray[np.int64]) -> _core.Columns:
     if isinstance(X, Genotypes):
         return X._columns_of(rows)
     return _core.panel_columns(_whole_strides(X), rows)
+
+
+def chosen_rows(X: NDArray[np.floating], rows: NDArray[np.int64]) -> _core.Columns:
+    """Return some rows of a dense X where they lie."""
+    return _core.chosen_rows(_whole_strides(X), rows)
 
 
 def make_design(

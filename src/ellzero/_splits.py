@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -18,7 +19,14 @@ from sklearn.model_selection import (
 from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping
 
-__all__ = ["Split", "compact_splits", "make_splits", "make_splitter", "splitter_routing"]
+__all__ = [
+    "Split",
+    "compact_splits",
+    "make_splits",
+    "make_splitter",
+    "repeats_among",
+    "splitter_routing",
+]
 
 
 def make_splitter(
@@ -87,6 +95,27 @@ class Split(NamedTuple):
         """Return both."""
         return _others(self.test, self.n) if self.train is None else self.train, self.test
 
+    @property
+    def trained(self) -> int:
+        """How many rows are trained on."""
+        return self.n - len(self.test) if self.train is None else len(self.train)
+
+    def mark(self, mask: NDArray[np.bool_]) -> bool:
+        """Mark the rows that are trained on; False if one of them is so twice."""
+        mask[:] = self.train is None
+        if self.train is None:
+            mask[self.test] = False
+            return True
+        mask[self.train] = True
+        return int(np.count_nonzero(mask)) == len(self.train)
+
+    def left_out(self) -> NDArray[np.int64] | None:
+        """Return the rows that are not trained on; None if one is trained on twice."""
+        if self.train is None:
+            return self.test
+        mask = np.empty(self.n, dtype=bool)
+        return np.flatnonzero(~mask) if self.mark(mask) else None
+
 
 def _others(rows: NDArray[np.int64], n: int) -> NDArray[np.int64]:
     left = np.ones(n, dtype=bool)
@@ -142,3 +171,20 @@ def _shuffled_folds(splitter: Any, n: int) -> list[Split] | None:
         rng.shuffle(order)
         splits += [Split(None, np.sort(test), n) for test in np.split(order, ends)]
     return splits
+
+
+def repeats_among(tests: Sequence[NDArray[np.int64]], n: int) -> int:
+    """Return how often folds, by their test rows, go through all n rows, once in each repeat.
+
+    Repeats follow each other and have the same number of folds, as those of scikit-learn's
+    RepeatedKFold do. 1 where they are not so, whatever they are.
+    """
+    count, rest = divmod(sum(map(len, tests)), n)
+    if count < 2 or rest or len(tests) % count:
+        return 1
+    folds = len(tests) // count
+    for first in range(0, len(tests), folds):
+        rows = np.concatenate(tests[first : first + folds])
+        if len(rows) != n or np.bincount(rows, minlength=n).max() > 1:
+            return 1
+    return count if folds > 1 else 1

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from ellzero import Genotypes
-from ellzero._engine import copy_rows, make_columns, make_design_on, make_engine
+from ellzero._engine import chosen_rows, copy_rows, make_columns, make_design_on, make_engine
 from ellzero.sources import ArraySource
 
 N, P = 530, 101  # more than two stretches of rows, and panels that are not full
@@ -45,6 +45,8 @@ KINDS = {
     "source": lambda X: make_columns(Narrow(X)),
     "panels": lambda X: copy_rows(np.vstack([X[::-1], X]), np.arange(2 * N)[: N - 1 : -1][::-1]),
     "panels of columns": lambda X: copy_rows(np.asfortranarray(X), np.arange(N)),
+    "chosen rows": lambda X: chosen_rows(np.vstack([X[::-1], X]), np.arange(N, 2 * N)),
+    "chosen rows of columns": lambda X: chosen_rows(np.asfortranarray(X), np.arange(N)),
     "genotypes": lambda X: make_columns(Genotypes.from_array(X)),
     "rows of genotypes": lambda X: copy_rows(
         Genotypes.from_array(np.vstack([X[:7], X])), np.arange(7, N + 7)
@@ -144,3 +146,19 @@ def test_sizes_that_do_not_fit(rng):
             columns.read(j, row, rows)
     with pytest.raises(ValueError, match="as many rows"):
         make_design_on(columns, np.ones(5), None, True, 1)
+
+
+@types
+@pytest.mark.parametrize("p", [1, 9, 300])
+def test_rows_where_they_lie_have_the_bits_of_their_copies(rng, dtype, p):
+    X = (rng.normal(size=(900, p)) + 3).astype(dtype)
+    which = rng.permutation(900)[:600]
+    y, weights = rng.normal(size=600), rng.random(600)
+    root, V = np.sqrt(weights), rng.normal(size=(600, 16))
+    designs = []
+    for columns in (chosen_rows(X, which), copy_rows(X, which)):
+        design = make_design_on(columns, y, weights, True, 1)
+        products = columns.products(design.mean, design.inverse_scale, root, V, 1)
+        designs.append((design.mean, design.inverse_scale, design.zy, products))
+    for one, other in zip(*designs, strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from designs import assert_same
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
@@ -28,18 +29,6 @@ def split(X, y, weights, sizes, intercept):
         w = None if weights is None else weights[begin:end].copy()
         designs.append(make_design(part, y[begin:end].copy(), w, intercept, 1))
     return _core.make_parts(designs, 1e9)
-
-
-def assert_same(pooled, whole, rtol=1e-9):
-    for name in ("mean", "inverse_scale", "zy", "yy", "mean_y", "weight"):
-        expected = np.asarray(getattr(whole, name))
-        scale = np.abs(expected).max(initial=1e-300)
-        np.testing.assert_allclose(getattr(pooled, name), expected, rtol=rtol, atol=rtol * scale)
-    ours, theirs = make_engine(pooled, 0.0, 1), make_engine(whole, 0.0, 1)
-    columns = np.arange(min(pooled.columns, 16))
-    np.testing.assert_allclose(
-        ours.gram_columns(columns), theirs.gram_columns(columns), rtol=rtol, atol=rtol
-    )
 
 
 @given(

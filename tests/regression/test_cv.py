@@ -78,7 +78,8 @@ def literal_splits(options, given, X, y):
     cv = options["cv"]
     if isinstance(cv, int):
         return repeated_splits(cv, options["n_repeats"], options.get("random_state", 0), len(y))
-    return [list(cv) if isinstance(cv, list) else list(cv.split(X, y, given.get("groups")))]
+    splits = list(cv) if isinstance(cv, list) else list(cv.split(X, y, given.get("groups")))
+    return [splits[:3], splits[3:6], splits[6:]] if isinstance(cv, RepeatedKFold) else [splits]
 
 
 @pytest.mark.filterwarnings("ignore:.*is not far beyond:sklearn.exceptions.ConvergenceWarning")
@@ -318,7 +319,7 @@ def test_nested_error_is_that_of_the_whole_procedure(cv):
 @pytest.mark.parametrize("solver", ["frontier", "sbr"])
 def test_nested_error_of_folds_that_share_no_parts(solver):
     X, y = problem(5, 30, 6)
-    cv = RepeatedKFold(n_splits=3, n_repeats=4, random_state=0)
+    cv = ShuffleSplit(12, test_size=0.3, random_state=0)
     model = L0RegressorCV(cv=cv, nested=True, solver=solver).fit(X, y)
     splits = list(cv.split(X))
     errors = []

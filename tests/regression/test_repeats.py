@@ -201,8 +201,8 @@ def test_repeats_share_the_design_of_all_rows_and_are_made_when_asked_for():
     assert repeats[1] is not first
     for found, given in zip(repeats[1:3], splits[1:3], strict=True):
         for one, two in zip(found.splits, given, strict=True):
-            np.testing.assert_array_equal(one[0], two[0])
-            np.testing.assert_array_equal(one[1], two[1])
+            for ours, theirs in zip(one.rows(), two, strict=True):
+                np.testing.assert_array_equal(ours, theirs)
 
 
 def test_training_rows_that_are_no_complement_are_kept_as_they_are():
@@ -211,7 +211,7 @@ def test_training_rows_that_are_no_complement_are_kept_as_they_are():
     odd = [(train[:-3], test), (np.flip(others[0][0]), others[0][1])]
     found = RepeatedFolds(data, [splits[0], odd])[1].splits
     for one, two in zip(found, odd, strict=True):
-        np.testing.assert_array_equal(one[0], two[0])
+        np.testing.assert_array_equal(one.train, two[0])
 
 
 def test_a_large_table_is_copied_once_at_a_time(monkeypatch):
@@ -284,15 +284,24 @@ def test_weights_that_leave_a_fold_nothing_to_train_on():
         model.set_params(n_repeats=first + 1).fit(X, y, sample_weight=weights)
 
 
-@pytest.mark.parametrize(
-    "cv", [KFold(4), RepeatedKFold(n_splits=4, n_repeats=2), list(KFold(4).split(np.ones(48)))]
-)
+@pytest.mark.parametrize("cv", [KFold(4), list(KFold(4).split(np.ones(48)))])
 def test_splitters_are_taken_as_they_are(cv):
     X, y = problem()
     assert L0RegressorCV(cv=cv).fit(X, y).n_repeats_ == 1
     assert L0RegressorCV(cv=cv, n_repeats=1).fit(X, y).n_repeats_ == 1
     with pytest.raises(ValueError, match="n_repeats=2 needs cv to be a number of folds"):
         L0RegressorCV(cv=cv, n_repeats=2).fit(X, y)
+
+
+def test_repeated_folds_of_a_splitter_are_repeats():
+    X, y = problem()
+    by_number = L0RegressorCV(cv=4, n_repeats=3, nested=True).fit(X, y)
+    cv = RepeatedKFold(n_splits=4, n_repeats=3, random_state=0)
+    for given in (cv, list(cv.split(X))):
+        model = L0RegressorCV(cv=given, nested=True).fit(X, y)
+        assert model.n_repeats_ == 3
+        assert model.nested_score_ == by_number.nested_score_
+        assert_same_bits(model, by_number)
 
 
 @pytest.mark.parametrize("n_repeats", [0, -1, 1.5, "two"])

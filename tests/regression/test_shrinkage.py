@@ -6,6 +6,7 @@ from sklearn.model_selection import KFold
 
 from ellzero import L0Regressor, L0RegressorCV, l0_frontier
 from ellzero.datasets import make_collinear
+from ellzero.regression import _cv_curve
 from ellzero.regression._cross_validation import CV_RIDGES
 from ellzero.regression._cv_curve import FoldPath, make_curve
 from ellzero.regression._fold_data import Data
@@ -273,3 +274,14 @@ def test_what_r2_loses_without_a_variable(ridge):
     at = model.frontier_.at(lam=model.lam_)
     order = table.index.get_indexer([f"x{j}" for j in model.support_])
     np.testing.assert_allclose(model.frontier_._r2_lost(at), table["r2_lost"].to_numpy()[order])
+
+
+@pytest.mark.parametrize("ridge", [0.0, "cv"])
+def test_intervals_a_few_at_a_time_make_the_same_curve(ridge, monkeypatch):
+    X, y = weak(3)
+    whole = L0RegressorCV(cv=5, n_repeats=2, ridge=ridge).fit(X, y)
+    monkeypatch.setattr(_cv_curve, "_AT_A_TIME", 70)  # seven intervals of ten folds
+    model = L0RegressorCV(cv=5, n_repeats=2, ridge=ridge).fit(X, y)
+    assert (model.lam_, model.ridge_) == (whole.lam_, whole.ridge_)
+    for name, values in whole.cv_results_.items():
+        np.testing.assert_allclose(model.cv_results_[name], values, rtol=1e-10, atol=1e-12)

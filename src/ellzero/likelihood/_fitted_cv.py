@@ -17,7 +17,7 @@ from ellzero._progress import progress_printer
 from ellzero._sklearn import (
     routed_to_splitter,
 )
-from ellzero._splits import make_splits, make_splitter, splitter_routing
+from ellzero._splits import make_splits, make_splitter, repeats_among, splitter_routing
 from ellzero.likelihood._fitted import FittedLikelihood
 from ellzero.likelihood._folds import make_repeats
 from ellzero.likelihood._group_folds import make_group_likelihood_folds
@@ -88,6 +88,8 @@ class CrossValidatedLikelihood(FittedLikelihood):
         n_repeats = count_repeats(self.n_repeats, self.cv)
         splitter = make_splitter(self.cv, self.random_state, n_repeats, classes)
         splits = make_splits(splitter, X, y, **routed_to_splitter(self, sample_weight, groups))
+        if n_repeats == 1:
+            n_repeats = repeats_among([test for _, test in splits], len(y))
         if units is not None:
             data = GroupData(X, y, sample_weight, self.fit_intercept, names, self._loss, offset)
             self._fit_groups_by_folds(data, units, splits, n_repeats, score)

@@ -16,6 +16,8 @@ __all__ = ["Curve", "FoldPath", "Glance", "glance_at", "make_curve"]
 _Floats = NDArray[np.float64]
 # So many factors are tried between 1 and the largest, each so many times the one before.
 _FACTORS = 9
+# Errors by fold and interval that are worked on at a time.
+_AT_A_TIME = 2**19
 
 
 class FoldPath(NamedTuple):
@@ -104,26 +106,37 @@ def make_curve(
     the error least, cautiously. ``nothing`` are, by repeat, the errors that savings are counted
     from; None takes those of the first interval.
     """
-    low, high = _intervals([path for paths in repeats for path in paths])
-    found = [_Repeat(paths, low) for paths in repeats]
+    every = [path for paths in repeats for path in paths]
+    low, high = _intervals(every)
     if nothing is None:
-        nothing = [repeat.errors[:, 0] for repeat in found]
-    rescaling = _best_factor(found, nothing, most, cautious)
-    errors = [repeat.errors_of(rescaling) for repeat in found]
-    means = [repeat.share @ each for repeat, each in zip(found, errors, strict=True)]
-    saved = [base[:, None] - each for each, base in zip(errors, nothing, strict=False)]
-    return Curve(
-        low,
-        high,
-        _mean(means),
-        _standard_error(found, errors),
-        _mean([repeat.share @ each for repeat, each in zip(found, saved, strict=True)]),
-        _standard_error(found, saved),
-        _mean([repeat.share @ repeat.sizes for repeat in found]),
-        rescaling,
-        np.concatenate(errors),
-        rounding,
-    )
+        nothing = [np.array([path.errors[0] for path in paths]) for paths in repeats]
+    fold_errors = np.empty((len(every), len(low)))
+    means: list[tuple[_Floats, ...]] = []
+    joined = [_Paths(paths) for paths in repeats]
+    for stretch in _stretches(len(every), len(low)):
+        found = [_Repeat(paths, low[stretch]) for paths in joined]
+        rescaling = _best_factor(found, nothing, most, cautious)
+        errors = [repeat.errors_of(rescaling) for repeat in found]
+        saved = [base[:, None] - each for each, base in zip(errors, nothing, strict=False)]
+        np.concatenate(errors, out=fold_errors[:, stretch])
+        means.append(
+            (
+                _mean([repeat.share @ each for repeat, each in zip(found, errors, strict=True)]),
+                _standard_error(found, errors),
+                _mean([repeat.share @ each for repeat, each in zip(found, saved, strict=True)]),
+                _standard_error(found, saved),
+                _mean([repeat.share @ repeat.sizes for repeat in found]),
+                rescaling,
+            )
+        )
+    mean, se, saves, se_saved, size, factor = map(np.concatenate, zip(*means, strict=True))
+    return Curve(low, high, mean, se, saves, se_saved, size, factor, fold_errors, rounding)
+
+
+def _stretches(folds: int, intervals: int) -> list[slice]:
+    """Return intervals that follow each other, as many at a time as stay in a cache."""
+    step = max(1, _AT_A_TIME // folds)
+    return [slice(start, start + step) for start in range(0, intervals, step)]
 
 
 class Glance(NamedTuple):
@@ -146,38 +159,98 @@ class Glance(NamedTuple):
 def glance_at(paths: list[FoldPath], most: float, cautious: bool, nothing: _Floats) -> Glance:
     """Return the least of the curve that these folds alone make."""
     low, _ = _intervals(paths)
-    repeat = _Repeat(paths, low)
-    errors = repeat.errors_of(_best_factor([repeat], [nothing], most, cautious))
-    mean = repeat.share @ errors
-    best = int(np.argmin(np.where(np.isnan(mean), np.inf, mean)))
-    size = float(repeat.share @ repeat.sizes[:, best])
-    return Glance(float(mean[best]), size, errors[:, best], repeat.share)
+    least, found, joined = np.inf, None, _Paths(paths)
+    for stretch in _stretches(len(paths), len(low)):
+        repeat = _Repeat(joined, low[stretch])
+        errors = repeat.errors_of(_best_factor([repeat], [nothing], most, cautious))
+        mean = repeat.share @ errors
+        known = np.where(np.isnan(mean), np.inf, mean)
+        best = int(np.argmin(known))
+        if found is None or known[best] < least:
+            size = float(repeat.share @ repeat.sizes_at(best))
+            least = known[best]
+            found = Glance(float(mean[best]), size, errors[:, best].copy(), repeat.share)
+    assert found is not None  # there is one interval at least
+    return found
+
+
+class _Paths:
+    """The paths of the folds of one repeat, one after the other."""
+
+    def __init__(self, paths: list[FoldPath]) -> None:
+        self._paths = paths
+        share = np.array([path.weight for path in paths])
+        self.share = share / share.sum()
+        self.lambdas = np.concatenate([path.lambdas for path in paths])
+        breaks = np.array([len(path.lambdas) for path in paths])
+        # Among the solutions: those that follow a breakpoint, and the last of every path
+        self.after = np.arange(len(self.lambdas)) + np.repeat(np.arange(len(paths)), breaks) + 1
+        self.last = np.cumsum(breaks + 1) - 1
+
+    @cached_property
+    def sizes(self) -> _Floats:
+        """The number of variables of every solution."""
+        return self._each("sizes")
+
+    @cached_property
+    def errors(self) -> _Floats:
+        """The mean of r^2 of every solution."""
+        return self._each("errors")
+
+    @cached_property
+    def along(self) -> _Floats:
+        """The mean of r f of every solution."""
+        return self._each("along")
+
+    @cached_property
+    def square(self) -> _Floats:
+        """The mean of f^2 of every solution."""
+        return self._each("square")
+
+    def _each(self, name: str) -> _Floats:
+        values = np.concatenate([getattr(path, name) for path in self._paths])
+        return np.asarray(values, dtype=np.float64)
 
 
 class _Repeat:
     """The folds of one repeat on the intervals that end at ``low``."""
 
-    def __init__(self, paths: list[FoldPath], low: _Floats) -> None:
-        self._paths = paths
-        # In each fold, an interval lies after as many breakpoints as are at or above its top.
-        self._steps = [np.searchsorted(-path.lambdas, -low, side="left") for path in paths]
-        self.sizes, self.errors = self._of("sizes"), self._of("errors")
-        share = np.array([path.weight for path in paths])
-        self.share = share / share.sum()
+    def __init__(self, paths: _Paths, low: _Floats) -> None:
+        self._paths, self._count = paths, len(low)
+        self.share = paths.share
+        # A solution begins at the first interval below its breakpoint.
+        self._begins = np.zeros(paths.last[-1] + 1, dtype=np.int64)
+        self._begins[paths.after] = np.searchsorted(-low, -paths.lambdas, side="right")
+        self._ends = np.append(self._begins[1:], 0)
+        self._ends[paths.last] = self._count
 
-    def _of(self, name: str) -> _Floats:
-        pairs = zip(self._paths, self._steps, strict=True)
-        return np.array([getattr(path, name)[step] for path, step in pairs])
+    def _spread(self, values: _Floats) -> _Floats:
+        """Return something of every solution, by fold and interval."""
+        return np.repeat(values, self._ends - self._begins).reshape(-1, self._count)
+
+    def sizes_at(self, place: int) -> _Floats:
+        """Return the size in every fold on one interval."""
+        return self._paths.sizes[(self._begins <= place) & (place < self._ends)]
+
+    @cached_property
+    def sizes(self) -> _Floats:
+        """The numbers of variables, by fold and interval."""
+        return self._spread(self._paths.sizes)
+
+    @cached_property
+    def errors(self) -> _Floats:
+        """The mean of r^2, by fold and interval."""
+        return self._spread(self._paths.errors)
 
     @cached_property
     def along(self) -> _Floats:
         """The mean of r f, by fold and interval."""
-        return self._of("along")
+        return self._spread(self._paths.along)
 
     @cached_property
     def square(self) -> _Floats:
         """The mean of f^2, by fold and interval."""
-        return self._of("square")
+        return self._spread(self._paths.square)
 
     def errors_of(self, rescaling: _Floats) -> _Floats:
         """Return the error of every fold on every interval."""
@@ -224,7 +297,7 @@ def _best_factor(
 ) -> _Floats:
     """Return the factor of least error, or of least error and luck, on every interval."""
     if most == 1:
-        return np.ones(repeats[0].sizes.shape[1])
+        return np.ones(repeats[0].errors.shape[1])
     factors = np.geomspace(1, most, _FACTORS)
     with np.errstate(over="ignore", invalid="ignore"):  # predictions may be too large to be squared
         pairs = zip(repeats, nothing, strict=False)

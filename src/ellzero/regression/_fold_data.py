@@ -13,6 +13,7 @@ from scipy import sparse
 from ellzero import _core
 from ellzero._engine import (
     CACHE_BYTES,
+    chosen_rows,
     copy_rows,
     make_columns,
     make_design,
@@ -61,10 +62,25 @@ class Data(NamedTuple):
             return make_columns(self.X[which].tocsc())
         return copy_rows(self.X, which)
 
+    def columns_beside(self, which: _Integers, products: _Floats | None) -> _core.Columns:
+        """Return the same, beside products of them if these are ready.
+
+        Few passes are made then, so that it does not pay to copy them.
+        """
+        return self.columns_of(which) if products is None else chosen_rows(self.X, which)
+
     def design(self, columns: _core.Columns | None = None) -> _core.Quadratic:
         """Return the design of all rows, on their columns if these are at hand."""
         columns = self.columns() if columns is None else columns
         return make_design_on(columns, self.y, self.sample_weight, self.fit_intercept, self.threads)
+
+    @property
+    def is_screened(self) -> bool:
+        """Whether its columns are so many, and sparse, that no products with all are made."""
+        if not sparse.issparse(self.X):
+            return False
+        rows, columns = self.X.shape
+        return bool(_core.screening_pays(rows, columns, self.X.nnz))
 
     @property
     def nbytes(self) -> int:
@@ -116,13 +132,13 @@ class Data(NamedTuple):
             return [None] * parts
         return ready_products(self.X, self.y, self.fit_intercept, self.threads, part_of, parts)
 
-    def most_rows(self, which: _Integers, columns: _core.Columns) -> _core.Quadratic:
-        """Return the design of most of the rows, none of them twice, on the columns of all.
+    def most_rows(self, left_out: _Integers, columns: _core.Columns) -> _core.Quadratic:
+        """Return the design of all rows but some, on the columns of all.
 
-        The others weigh nothing, so that no row has to be copied.
+        Those weigh nothing, so that no row has to be copied.
         """
-        weight = np.zeros(len(self.y))
-        weight[which] = 1.0 if self.sample_weight is None else self.sample_weight[which]
+        weight = np.ones(len(self.y)) if self.sample_weight is None else self.sample_weight.copy()
+        weight[left_out] = 0.0
         return make_design_on(columns, self.y, weight, self.fit_intercept, self.threads)
 
     def held_out(

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from ellzero import _core
-from ellzero._engine import (
-    make_search_engine,
-    thread_count,
-)
 from ellzero._splits import Split
 from ellzero.regression._fold_data import Data
-from ellzero.regression._group_search import GroupSearch
-from ellzero.regression._problem import Problem
-from ellzero.regression._room import Room, plan_room
-from ellzero.regression._units import Units
+from ellzero.regression._fold_parts import MOST_PARTS, Fold, Parts, make_parts, open_search
+from ellzero.regression._remainders import Remainders
 from ellzero.sources._column_source import ColumnSource
 
 __all__ = [
@@ -34,106 +26,18 @@ __all__ = [
     "Turn",
     "make_folds",
     "make_subsets",
+    "open_search",
 ]
 
 _Integers = NDArray[np.int64]
 _Floats = NDArray[np.float64]
 _Splits = list[tuple[_Integers, _Integers]]
-# More parts than this and adding them up costs more than passes over X of the folds' own.
-_MOST_PARTS = 32
-_LARGE = 1e100
 # Designs of folds that share nothing are kept in memory together up to this size.
 _DESIGN_BYTES = 1e9
 # So many columns of products are made for each part and each fold, roughly.
 _PRODUCTS = 400
 # Of repeats of an X of so many bytes and more one at a time is kept: each has a copy of X.
 _LARGE_BYTES = 16e6
-
-
-class Fold(NamedTuple):
-    """What is fitted on, and the rows that it is judged by."""
-
-    design: _core.Quadratic
-    held_out: _core.HeldOut
-
-    @property
-    def trained(self) -> float:
-        """The weight of the rows that are fitted on."""
-        return self.design.weight
-
-    @property
-    def tested(self) -> float:
-        """The weight of the rows that it is judged by."""
-        return self.held_out.weight
-
-    def problem(self, ridge: float, forced: _Integers) -> Problem:
-        """Put an engine on the rows that are fitted on, at the forced columns."""
-        engine = make_search_engine(self.design, ridge, thread_count())
-        engine.move_to(forced)
-        return Problem(engine, self.design, forced, None, None, ridge)
-
-    def for_groups(self) -> Fold:
-        """Return what searches over groups are put on."""
-        return self
-
-    def group_search(
-        self, units: Units, ridge: float, *, swaps: bool, progress: Any = None
-    ) -> GroupSearch:
-        """Search over groups on the rows that are fitted on."""
-        threads = thread_count()
-        return GroupSearch(self.design, units, ridge, threads, swaps=swaps, progress=progress)
-
-    def error(self, support: _Integers, beta: _Floats, intercept: float = 0.0) -> float:
-        """Return the mean squared error of a model on the rows that it is judged by."""
-        return self.held_out.error(self.design, support, beta)
-
-    def verdict(
-        self, support: _Integers, beta: _Floats, intercept: float = 0.0
-    ) -> tuple[float, float, float]:
-        """Return the same, and how it changes if the fit is rescaled: see `verdicts`."""
-        return self.held_out.verdict(self.design, support, beta)
-
-    def error_of_nothing(self) -> float:
-        """Return that of the mean of the rows that are fitted on."""
-        return self.error(np.empty(0, dtype=np.int64), np.empty(0))
-
-    def outcome(self, support: _Integers, beta: _Floats, intercept: float) -> _Floats:
-        """Return what a model leaves of each row that it is judged by."""
-        return self.held_out.residuals(self.design, support, beta)
-
-    def verdicts(self, models: _core.FoldModels) -> tuple[_Floats, _Floats, _Floats]:
-        """Return the errors of models on the latter, and how they change if fits are rescaled."""
-        return models.errors, models.along, models.square
-
-
-class Pooled(Protocol):
-    """Parts of the rows that designs are pools of."""
-
-    @property
-    def core(self) -> _core.Parts:
-        """The parts, as the core has them."""
-
-
-def open_search(
-    parts: Pooled | None,
-    batch: list[Fold],
-    sbr: bool,
-    ridge: float,
-    forced: _Integers,
-    workers: int,
-    threads: int,
-) -> _core.Folds:
-    """Return the searches of some folds, in so many threads, with so many for passes over X."""
-    return _core.Folds(
-        [fold.design for fold in batch],
-        [fold.held_out for fold in batch],
-        None if parts is None else parts.core,
-        sbr,
-        ridge,
-        forced,
-        workers,
-        threads if parts is not None else max(1, threads // workers),
-    )
 
 
 class Turn(NamedTuple):
@@ -144,35 +48,13 @@ class Turn(NamedTuple):
     inside: Callable[[], Any]  # returns the other folds, on its training rows; None if none
 
 
-class _Parts(NamedTuple):
-    """Rows that are in the training sets of the same folds, part by part."""
-
-    data: Data
-    columns: list[_core.Columns]
-    core: _core.Parts
-    trained_on: NDArray[np.bool_]  # by part and split
-    part_of: _Integers  # by row
-    place: _Integers  # of each row in its part
-    room: Room
-
-    def fold(self, trained_on: NDArray[np.bool_], test: _Integers) -> Fold:
-        """Return the fold that trains on some of the parts."""
-        design = self.pool(np.flatnonzero(trained_on))
-        part_of, place = self.part_of[test], self.place[test]
-        return Fold(design, self.data.held_out(test, self.columns, part_of, place))
-
-    def pool(self, which: _Integers) -> _core.Quadratic:
-        """Return the design of some parts together."""
-        return _core.pooled_quadratic(self.core, which, self.room.fold)
-
-
 class SharedFolds(NamedTuple):
     """The folds that have rows of some weight to train and to test on, and all rows."""
 
     data: Data
-    splits: _Splits
+    splits: list[Split]
     folds: list[Fold | None]  # one per split
-    parts: _Parts | None  # what their designs are pools of
+    parts: Parts | None  # what their designs are pools of
     whole: _core.Quadratic
 
     @property
@@ -198,9 +80,11 @@ class SharedFolds(NamedTuple):
     def footprint(self) -> float:
         """The bytes that a search on them keeps, roughly."""
         rows, p = len(self.data.y), self.whole.columns
+        tables = len(self.folds)
         if self.parts is None:
-            return 8.0 * p * sum(len(train) for train, _ in self.splits)
-        tables = len(self.parts.columns) + len(self.folds)
+            rows = sum(rows - split.trained for split in self.splits)
+        else:
+            tables += len(self.parts.columns)
         return 8.0 * p * (rows + tables * min(p, _PRODUCTS))
 
     def batches(self) -> list[Callable[[], list[Fold]]]:
@@ -214,21 +98,22 @@ class SharedFolds(NamedTuple):
         """Give each fold that has rows of some weight."""
         for place, fold in enumerate(self.folds):
             if fold is not None and fold.held_out.weight > 0 and fold.design.weight > 0:
-                yield Turn(fold, self.splits[place][1], partial(self.inside, place))
+                yield Turn(fold, self.splits[place].test, partial(self.inside, place))
 
     def inside(self, place: int) -> SharedFolds | None:
         """Return the other folds less the test rows of one, on its training rows; None if none.
 
         They need no further pass over X where folds share their parts.
         """
-        outer, (train, _) = self.folds[place], self.splits[place]
+        outer = self.folds[place]
         others = [split for g, split in enumerate(self.splits) if g != place]
         if outer is None:
             return None
         if self.parts is None:
+            train, _ = self.splits[place].rows()
             number = np.full(len(self.data.y), -1)
             number[train] = np.arange(len(train))
-            inner = [(number[a], number[b]) for a, b in others]
+            inner = [(number[a], number[b]) for a, b in (split.rows() for split in others)]
             inner = [(a[a >= 0], b[b >= 0]) for a, b in inner]
             inner = [split for split in inner if len(split[0]) and len(split[1])]
             made = make_folds(self.data.rows(train), inner) if inner else None
@@ -236,8 +121,9 @@ class SharedFolds(NamedTuple):
             of_outer = self.parts.trained_on[:, place]
             of_others = np.delete(self.parts.trained_on, place, axis=1).T
             folds: list[Fold | None] = []
-            for of_fold, (_, test) in zip(of_others, others, strict=True):
-                which, test = of_outer & of_fold, test[of_outer[self.parts.part_of[test]]]
+            for of_fold, split in zip(of_others, others, strict=True):
+                which = of_outer & of_fold
+                test = split.test[of_outer[self.parts.part_of[split.test]]]
                 folds.append(self.parts.fold(which, test) if which.any() and len(test) else None)
             made = self._replace(splits=others, folds=folds, whole=outer.design)
         if made is None:
@@ -349,11 +235,8 @@ class RepeatedFolds(Sequence[SharedFolds]):
     """
 
     def __init__(self, data: Data, repeats: Sequence[Sequence[Split] | _Splits]) -> None:
-        self._data, n = data, len(data.y)
-        self._repeats = [
-            [split if isinstance(split, Split) else Split.of(*split, n) for split in splits]
-            for splits in repeats
-        ]
+        self._data = data
+        self._repeats = [_compact(data, splits) for splits in repeats]
         self._first: SharedFolds | None = None
         self._last: tuple[int, SharedFolds] | None = None
         if len(repeats) > 1 and data.nbytes >= _LARGE_BYTES:
@@ -378,12 +261,17 @@ class RepeatedFolds(Sequence[SharedFolds]):
             return self._first
         if self._last is None or self._last[0] != place:
             self._last = None  # before the next is made
+            rows, columns = self._data.X.shape
+            if self._data.nbytes >= _LARGE_BYTES and rows >= columns:
+                # Or it takes room beside the next. Of a wide X it is products, which are as large
+                # again in the next: getting that back would take a fifth of the time.
+                _core.return_memory()
             self._last = place, self._make(place, self.whole)
         return self._last[1]
 
     def _make(self, repeat: int, whole: _core.Quadratic | None = None) -> SharedFolds:
         """Make the folds of a repeat; on a source, from its checkpoint if it has one."""
-        folds = make_folds(self._data, [split.rows() for split in self._repeats[repeat]], whole)
+        folds = make_folds(self._data, self._repeats[repeat], whole)
         X = self._data.X
         if isinstance(X, ColumnSource) and X.checkpoint is not None and folds.parts is not None:
             folds.parts.core.keep_in(X.checkpoint_of(repeat))
@@ -404,7 +292,8 @@ def make_subsets(data: Data, subsets: list[_Integers]) -> Subsets:
 
     They share passes over X where rows that are always together make up few parts.
     """
-    parts = _make_parts(data, [(rows, rows) for rows in subsets])
+    n = len(data.y)
+    parts = make_parts(data, [Split(rows, rows, n) for rows in subsets])
     if parts is None:
         designs = [data.rows(rows).design() for rows in subsets]
         return Subsets(designs, None, data.design(), data)
@@ -412,76 +301,35 @@ def make_subsets(data: Data, subsets: list[_Integers]) -> Subsets:
     return Subsets(designs, parts.core, parts.pool(np.arange(len(parts.columns))), parts)
 
 
-def make_folds(data: Data, splits: _Splits, whole: _core.Quadratic | None = None) -> SharedFolds:
+def _compact(data: Data, splits: Sequence[Split] | _Splits) -> list[Split]:
+    n = len(data.y)
+    return [split if isinstance(split, Split) else Split.of(*split, n) for split in splits]
+
+
+def make_folds(
+    data: Data, splits: Sequence[Split] | _Splits, whole: _core.Quadratic | None = None
+) -> SharedFolds:
     """Return the folds and the design of all rows, which may be at hand.
 
     Rows that are in the training sets of the same folds make up a part. If parts are few, the
-    statistics of each are computed once and added up for every fold that trains on it.
+    statistics of each are computed once and added up for every fold that trains on it. Else what
+    the rows that a fold leaves out have to do with those of all rows is taken away.
     """
-    parts = _make_parts(data, splits)
+    splits = _compact(data, splits)
+    parts = make_parts(data, splits)
     if parts is None and isinstance(data.X, ColumnSource):
         raise ValueError(
-            f"cv must cut the rows of a {type(data.X).__name__} into {_MOST_PARTS} parts or "
+            f"cv must cut the rows of a {type(data.X).__name__} into {MOST_PARTS} parts or "
             "fewer, with no row in a training set twice."
         )
     folds: list[Fold | None]
     if parts is None:
-        columns = data.columns()
-        whole = data.design(columns) if whole is None else whole
-        # Beyond that a weight of zero may not be enough to leave a row out.
-        large = any(np.abs(each).max(initial=0) > _LARGE for each in (data.numbers(), data.y))
-        folds = []
-        for train, test in splits:
-            few = 2 * len(train) < len(data.y) or np.unique(train).size < len(train)
-            design = data.rows(train).design() if few or large else data.most_rows(train, columns)
-            where = np.zeros(len(test), dtype=np.int64)
-            folds.append(Fold(design, data.held_out(test, [columns], where, test)))
+        remainders = Remainders(data, whole)
+        whole, folds = remainders.whole, [remainders.fold(split) for split in splits]
     else:
         whole = parts.pool(np.arange(len(parts.columns))) if whole is None else whole
         folds = [
-            parts.fold(which, test)
-            for which, (_, test) in zip(parts.trained_on.T, splits, strict=True)
+            parts.fold(which, split.test)
+            for which, split in zip(parts.trained_on.T, splits, strict=True)
         ]
     return SharedFolds(data, splits, folds, parts, whole)
-
-
-def _make_parts(data: Data, splits: _Splits) -> _Parts | None:
-    """Cut the rows into parts; None if they are many, or no part of them can stand alone.
-
-    Nor are there parts of very many sparse columns, of which no products with all are made.
-    """
-    n = len(data.y)
-    if sparse.issparse(data.X):
-        rows, columns = data.X.shape
-        if _core.screening_pays(rows, columns, data.X.nnz):
-            return None
-    member = np.zeros((len(splits), n), dtype=bool)
-    for mask, (train, _) in zip(member, splits, strict=True):
-        mask[train] = True
-        if np.count_nonzero(mask) < len(train):
-            return None  # rows that count twice
-    packed = np.ascontiguousarray(np.packbits(member, axis=0).T)
-    _, first, part_of = np.unique(
-        packed.view(f"V{packed.shape[1]}").reshape(-1), return_index=True, return_inverse=True
-    )
-    if len(first) > _MOST_PARTS:
-        return None
-    part_of = part_of.reshape(-1).astype(np.int64, copy=False)
-    rows = [np.flatnonzero(part_of == b) for b in range(len(first))]
-    place = np.empty(n, dtype=np.int64)
-    for which in rows:
-        place[which] = np.arange(len(which))
-    trained_on = np.ascontiguousarray(member[:, first].T)
-    room = plan_room(data.memory, data.X.shape[1], len(rows), len(splits), data.largest)
-    if isinstance(data.X, ColumnSource):
-        columns, designs, owner = data.source_parts(rows)
-        core = _core.make_parts(designs, room.parts, owner)
-        return _Parts(data, columns, core, trained_on, part_of, place, room)
-    # Where the numbers of a part alone are too small to be squared, whole folds may be fine.
-    with contextlib.suppress(ValueError):
-        columns = [data.columns_of(which) for which in rows]
-        products = data.ready_products(part_of, len(rows))
-        designs = [data.design_of(*part) for part in zip(rows, columns, products, strict=True)]
-        core = _core.make_parts(designs, room.parts)
-        return _Parts(data, columns, core, trained_on, part_of, place, room)
-    return None

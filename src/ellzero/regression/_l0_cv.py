@@ -23,7 +23,13 @@ from ellzero._sklearn import (
     check_fit_input,
     routed_to_splitter,
 )
-from ellzero._splits import Split, compact_splits, make_splitter, splitter_routing
+from ellzero._splits import (
+    Split,
+    compact_splits,
+    make_splitter,
+    repeats_among,
+    splitter_routing,
+)
 from ellzero.regression._cross_validation import (
     CV_RIDGES,
     DEFAULT_REPEATS,
@@ -88,7 +94,8 @@ class L0RegressorCV(FittedSelection):
     n_repeats : int, default=None
         How often a number of folds is made, each time of rows shuffled anew; the curve is the mean
         of these repeats. Time grows with them: the default of ten takes about ten times as long as
-        one. It is for a ``cv`` that is a number; the folds of a splitter are taken as they are.
+        one. It is for a ``cv`` that is a number; the folds of a splitter are taken as they are, and
+        those of scikit-learn's ``RepeatedKFold`` are repeats too.
         None means one repeat on a :class:`ellzero.sources.ColumnSource`, where passes are dear.
     rule : {"min", "1se"}, default="min"
         "min" takes the interval of least mean error, "1se" that of largest ``lam`` whose mean error
@@ -395,6 +402,8 @@ class L0RegressorCV(FittedSelection):
         splitter = make_splitter(self.cv, self.random_state, n_repeats)
         routed = routed_to_splitter(self, sample_weight, groups)
         splits = compact_splits(splitter, np.zeros((len(y), 1)) if of_source else X, y, **routed)
+        if n_repeats == 1:
+            n_repeats = repeats_among([split.test for split in splits], len(y))
         if sample_weight is not None:
             _check_weights(sample_weight, splits)
         rows = X.tocsr() if sparse.issparse(X) else X
@@ -519,12 +528,15 @@ def _tabulate(
     table = {name: np.concatenate([getattr(curve, name) for curve in curves]) for name in names}
     r2 = 1 - table["mean_error"] / variance if variance > 0 else np.zeros(sum(counts))
     folds = max(len(curve.fold_errors) for curve in curves)
-    errors = np.concatenate([_filled(curve.fold_errors, folds) for curve in curves], axis=1)
+    tables = [_filled(curve.fold_errors, folds) for curve in curves]
+    errors = np.concatenate(tables, axis=1) if len(tables) > 1 else tables[0]
     splits = {f"split{i}_error": errors[i] for i in range(len(errors))}
     return {"ridge": np.repeat(ridges, counts), **table, "r2": r2, **splits}
 
 
 def _filled(errors: NDArray[np.float64], folds: int) -> NDArray[np.float64]:
     """Return the errors of all folds: NaN for those of repeats that a ridge did not see."""
+    if len(errors) == folds:
+        return errors
     unseen = np.full((folds - len(errors), errors.shape[1]), np.nan)
     return np.concatenate([errors, unseen])

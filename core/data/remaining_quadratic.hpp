@@ -1,0 +1,243 @@
+// The quadratic of all rows but some, from that of all rows: what a fold trains on that leaves few
+// rows out.
+//
+// Let G, b and y'y be those of all rows, z_t row t of Z and u_t that of y as they are prepared
+// there, w_t its weight. With T the rows left out, W' the weight of the others, and D and D_y sums
+// of w_t z_t and w_t u_t over these others (those over all rows are zero, but for the rounding of
+// the means),
+//
+//   products of deviations = G - sum over T of w_t z_t z_t' - D D' / W'
+//
+// and so for b and y'y; then columns are scaled to unit norm again. A column of it costs a pass
+// over T, not over X.
+//
+// Subtracting costs digits where little is left: then there is no such quadratic, and the rows that
+// stay have to be looked at.
+#pragma once
+
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "data/prepared_columns.hpp"
+#include "data/quadratic.hpp"
+
+namespace ellzero {
+
+// All rows, and their quadratic.
+class AllRows {
+ public:
+  // All are kept by the caller for as long as this lives; no weights (null) are ones.
+  AllRows(const Quadratic& its_quadratic, const Columns& its_columns, const double* its_y,
+          const double* its_weights, bool is_centred, const Context& context)
+      : quadratic(its_quadratic),
+        columns(its_columns),
+        y(its_y),
+        weights(its_weights),
+        centred(is_centred),
+        sums(columns.columns(), 0.0) {
+    if (!centred) return;
+    std::vector<double> roots(weights ? columns.rows() : 0);
+    for (std::size_t r = 0; r < roots.size(); ++r) roots[r] = std::sqrt(weights[r]);
+    double* out[] = {sums.data()};
+    const double* root = weights ? roots.data() : nullptr;
+    columns.products({quadratic.mean.data(), quadratic.inverse_scale.data(), root}, Roots(root),
+                     out, context);
+    for (Index r = 0; r < columns.rows(); ++r) sum_y += weight(r) * (y[r] - quadratic.mean_y);
+  }
+
+  double weight(Index row) const { return weights ? weights[row] : 1.0; }
+
+  const Quadratic& quadratic;
+  const Columns& columns;
+  const double* const y;
+  const double* const weights;
+  const bool centred;
+  // Of w_t z_t and w_t u_t over all rows: what rounding of the means leaves.
+  std::vector<double> sums;
+  double sum_y = 0;
+
+ private:
+  // The roots of the weights as the V of a product.
+  class Roots final : public Operand {
+   public:
+    explicit Roots(const double* roots) : Operand(1), roots_(roots) {}
+    void read(Index, Index row, Index rows, double* out) const override {
+      for (Index r = 0; r < rows; ++r) out[r] = roots_ ? roots_[row + r] : 1.0;
+    }
+
+   private:
+    const double* const roots_;
+  };
+};
+
+class RemainingQuadratic final : public Quadratic {
+ public:
+  // `left_out` are rows `which` of all, none of them twice; it is kept by the caller for as long as
+  // this lives, and so are all rows. Null where less than kLeast of the weight, of the spread of y,
+  // or of that of a column would be left.
+  static std::unique_ptr<RemainingQuadratic> make(const AllRows& all, const Columns& left_out,
+                                                  std::vector<Index> which, double cache_bytes) {
+    Rest rest(all, left_out, which);
+    if (!rest.subtract(all, left_out, which)) return nullptr;
+    return std::unique_ptr<RemainingQuadratic>(
+        new RemainingQuadratic(all, left_out, std::move(which), std::move(rest), cache_bytes));
+  }
+
+  void gram_columns(const Index* which, Index count, double* const* out,
+                    const Context& context) const override {
+    GramCache& whole = all_.quadratic.cache();
+    whole.prepare({which, which + count}, context);
+    z_.bring(which, count);
+    z_.products(ChosenColumns(z_, which, count), out, context);
+    for (Index b = 0; b < count; ++b) {
+      const Index j = which[b];
+      const double* gram = whole.acquire(j, {}, context);
+      const double along = sums_[j] / weight, own = ratio_[j];
+      for (Index i = 0; i < columns(); ++i) {
+        out[b][i] = (gram[i] - out[b][i] - along * sums_[i]) * (ratio_[i] * own);
+      }
+      whole.release(j);
+    }
+  }
+
+  void cross_products(const Index* which, Index count, double* out) const override {
+    std::vector<double> left_out(count * count);
+    all_.quadratic.cross_products(which, count, out);
+    z_.cross_products(which, count, left_out.data());
+    for (Index a = 0; a < count; ++a) {
+      for (Index b = 0; b < count; ++b) {
+        const Index i = which[a], j = which[b];
+        double& product = out[a * count + b];
+        product -= left_out[a * count + b] + sums_[i] * sums_[j] / weight;
+        product *= ratio_[i] * ratio_[j];
+      }
+    }
+  }
+
+  // Where many rows are left out, several columns at once cost less than one after the other.
+  bool at_hand(Index j) const override {
+    return z_.entries() < kFewEntries &&
+           (all_.quadratic.cache().has(j) || all_.quadratic.at_hand(j));
+  }
+
+  double entries() const override { return all_.quadratic.entries() + z_.entries(); }
+
+  // Of the rows that stay, one by one: these are asked for where digits matter.
+  double residual_products(const std::vector<Index>& support, const double* beta, double* products,
+                           const Context& context) const override {
+    const Index n = all_.columns.rows();
+    std::vector<double> root(n), response(n);
+    for (Index r = 0; r < n; ++r) root[r] = std::sqrt(all_.weight(r));
+    for (const Index r : which_) root[r] = 0;
+    for (Index r = 0; r < n; ++r) response[r] = yy > 0 ? (all_.y[r] - mean_y) * root[r] : 0;
+    const PreparedColumns z(all_.columns, {mean.data(), inverse_scale.data(), root.data()},
+                            response.data());
+    return z.residual_products(support, beta, products, context);
+  }
+
+ private:
+  // What is left of a sum of squares, at least: one digit may be lost.
+  static constexpr double kLeast = 0.1;
+  static constexpr double kFewEntries = 2e6;
+
+  // What is left without some rows.
+  struct Rest {
+    Rest(const AllRows& all, const Columns& left_out, const std::vector<Index>& which)
+        : prepared(left_out.columns(), all.quadratic.weight, all.quadratic.mean_y,
+                   all.quadratic.yy),
+          sums(left_out.columns(), 0.0),
+          ratio(left_out.columns(), 0.0) {
+      if (!all.weights) return;
+      for (const Index row : which) roots.push_back(std::sqrt(all.weights[row]));
+    }
+
+    // False if it is too little.
+    bool subtract(const AllRows& all, const Columns& left_out, const std::vector<Index>& which) {
+      const Quadratic& whole = all.quadratic;
+      const Index rows = left_out.rows();
+      std::vector<double> y(rows), z(std::min(rows, kTileRows));
+      double sum_y = all.sum_y;
+      for (Index r = 0; r < rows; ++r) {
+        const double w = all.weight(which[r]), u = all.y[which[r]] - whole.mean_y;
+        prepared.weight -= w;
+        prepared.yy -= w * u * u;
+        sum_y -= w * u;
+        y[r] = u * std::sqrt(w);
+      }
+      const double weight = prepared.weight;
+      if (!(weight >= kLeast * whole.weight && weight > 0)) return false;
+      if (all.centred) {
+        prepared.yy -= sum_y * sum_y / weight;
+        prepared.mean_y += sum_y / weight;
+      }
+      if (whole.yy == 0) prepared.yy = 0;
+      if (!(prepared.yy >= kLeast * whole.yy)) return false;
+      if (prepared.yy > 0 && is_rounding(std::sqrt(prepared.yy), prepared.mean_y)) return false;
+      const PreparedColumns seen(
+          left_out,
+          {whole.mean.data(), whole.inverse_scale.data(), roots.empty() ? nullptr : roots.data()},
+          y.data());
+      for (Index j = 0; j < whole.columns(); ++j) {
+        const double inverse = whole.inverse_scale[j];
+        prepared.mean[j] = whole.mean[j];
+        if (!(inverse > 0)) continue;
+        double share = 1, zy = whole.zy[j], sum = all.sums[j];
+        for (Index row = 0; row < rows; row += kTileRows) {
+          const Index count = std::min(kTileRows, rows - row);
+          seen.read(j, row, count, z.data());
+          for (Index r = 0; r < count; ++r) {
+            share -= z[r] * z[r];
+            zy -= z[r] * y[row + r];
+            sum -= z[r] * (roots.empty() ? 1.0 : roots[row + r]);
+          }
+        }
+        if (all.centred) {
+          sums[j] = sum;
+          share -= sum * sum / weight;
+          zy -= sum * sum_y / weight;
+          prepared.mean[j] += sum / (weight * inverse);
+        }
+        if (!(share >= kLeast)) return false;
+        ratio[j] = 1 / std::sqrt(share);
+        prepared.inverse_scale[j] = inverse * ratio[j];
+        if (is_rounding(1 / prepared.inverse_scale[j], prepared.mean[j])) return false;
+        prepared.zy[j] = prepared.yy > 0 ? zy * ratio[j] : 0;
+      }
+      return true;
+    }
+
+    // Whether a norm is so small beside the mean that it may be rounding.
+    bool is_rounding(double norm, double mean) const {
+      const double rounding = std::numeric_limits<double>::epsilon() * std::fabs(mean);
+      return !(norm > 100 * rounding * std::sqrt(prepared.weight));
+    }
+
+    Preparation prepared;
+    std::vector<double> roots;  // of the weights of the rows left out; none if all are one
+    std::vector<double> sums;   // D
+    std::vector<double> ratio;  // the norm over all rows over that of the rest; 0 if dead
+  };
+
+  RemainingQuadratic(const AllRows& all, const Columns& left_out, std::vector<Index> which,
+                     Rest rest, double cache_bytes)
+      : Quadratic(std::move(rest.prepared), cache_bytes, all.quadratic.pass_columns()),
+        all_(all),
+        which_(std::move(which)),
+        roots_(std::move(rest.roots)),
+        sums_(std::move(rest.sums)),
+        ratio_(std::move(rest.ratio)),
+        z_(left_out,
+           {all.quadratic.mean.data(), all.quadratic.inverse_scale.data(),
+            roots_.empty() ? nullptr : roots_.data()},
+           nullptr) {}
+
+  const AllRows& all_;
+  const std::vector<Index> which_;
+  const std::vector<double> roots_, sums_, ratio_;
+  const PreparedColumns z_;  // rows left out, as they are among all
+};
+
+}  // namespace ellzero

@@ -1,0 +1,187 @@
+"""Folds as pools of parts of the rows, whose products are made once for all of them."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ellzero import _core
+from ellzero._engine import make_search_engine, thread_count
+from ellzero._splits import Split
+from ellzero.regression._fold_data import Data
+from ellzero.regression._group_search import GroupSearch
+from ellzero.regression._problem import Problem
+from ellzero.regression._room import Room, plan_room
+from ellzero.regression._units import Units
+from ellzero.sources._column_source import ColumnSource
+
+__all__ = ["MOST_PARTS", "Fold", "Parts", "make_parts", "open_search"]
+
+_Integers = NDArray[np.int64]
+_Floats = NDArray[np.float64]
+# More parts than this and adding them up costs more than taking away what a fold leaves out.
+MOST_PARTS = 32
+
+
+class Fold(NamedTuple):
+    """What is fitted on, and the rows that it is judged by."""
+
+    design: _core.Quadratic
+    held_out: _core.HeldOut
+
+    @property
+    def trained(self) -> float:
+        """The weight of the rows that are fitted on."""
+        return self.design.weight
+
+    @property
+    def tested(self) -> float:
+        """The weight of the rows that it is judged by."""
+        return self.held_out.weight
+
+    def problem(self, ridge: float, forced: _Integers) -> Problem:
+        """Put an engine on the rows that are fitted on, at the forced columns."""
+        engine = make_search_engine(self.design, ridge, thread_count())
+        engine.move_to(forced)
+        return Problem(engine, self.design, forced, None, None, ridge)
+
+    def for_groups(self) -> Fold:
+        """Return what searches over groups are put on."""
+        return self
+
+    def group_search(
+        self, units: Units, ridge: float, *, swaps: bool, progress: Any = None
+    ) -> GroupSearch:
+        """Search over groups on the rows that are fitted on."""
+        threads = thread_count()
+        return GroupSearch(self.design, units, ridge, threads, swaps=swaps, progress=progress)
+
+    def error(self, support: _Integers, beta: _Floats, intercept: float = 0.0) -> float:
+        """Return the mean squared error of a model on the rows that it is judged by."""
+        return self.held_out.error(self.design, support, beta)
+
+    def verdict(
+        self, support: _Integers, beta: _Floats, intercept: float = 0.0
+    ) -> tuple[float, float, float]:
+        """Return the same, and how it changes if the fit is rescaled: see `verdicts`."""
+        return self.held_out.verdict(self.design, support, beta)
+
+    def error_of_nothing(self) -> float:
+        """Return that of the mean of the rows that are fitted on."""
+        return self.error(np.empty(0, dtype=np.int64), np.empty(0))
+
+    def outcome(self, support: _Integers, beta: _Floats, intercept: float) -> _Floats:
+        """Return what a model leaves of each row that it is judged by."""
+        return self.held_out.residuals(self.design, support, beta)
+
+    def verdicts(self, models: _core.FoldModels) -> tuple[_Floats, _Floats, _Floats]:
+        """Return the errors of models on the latter, and how they change if fits are rescaled."""
+        return models.errors, models.along, models.square
+
+
+class Pooled(Protocol):
+    """Parts of the rows that designs are pools of."""
+
+    @property
+    def core(self) -> _core.Parts:
+        """The parts, as the core has them."""
+
+
+def open_search(
+    parts: Pooled | None,
+    batch: list[Fold],
+    sbr: bool,
+    ridge: float,
+    forced: _Integers,
+    workers: int,
+    threads: int,
+) -> _core.Folds:
+    """Return the searches of some folds, in so many threads, with so many for passes over X."""
+    return _core.Folds(
+        [fold.design for fold in batch],
+        [fold.held_out for fold in batch],
+        None if parts is None else parts.core,
+        sbr,
+        ridge,
+        forced,
+        workers,
+        threads if parts is not None else max(1, threads // workers),
+    )
+
+
+class Parts(NamedTuple):
+    """Rows that are in the training sets of the same folds, part by part."""
+
+    data: Data
+    columns: list[_core.Columns]
+    core: _core.Parts
+    trained_on: NDArray[np.bool_]  # by part and split
+    part_of: _Integers  # by row
+    place: _Integers  # of each row in its part
+    room: Room
+
+    def fold(self, trained_on: NDArray[np.bool_], test: _Integers) -> Fold:
+        """Return the fold that trains on some of the parts."""
+        design = self.pool(np.flatnonzero(trained_on))
+        part_of, place = self.part_of[test], self.place[test]
+        return Fold(design, self.data.held_out(test, self.columns, part_of, place))
+
+    def pool(self, which: _Integers) -> _core.Quadratic:
+        """Return the design of some parts together."""
+        return _core.pooled_quadratic(self.core, which, self.room.fold)
+
+
+def make_parts(data: Data, splits: list[Split]) -> Parts | None:
+    """Cut the rows into parts; None if they are many, or no part of them can stand alone.
+
+    Nor are there parts of very many sparse columns, of which no products with all are made.
+    """
+    if data.is_screened:
+        return None
+    if len(splits) > MOST_PARTS:  # those of some splits are enough where they are too many
+        some = _membership(splits[: 2 * MOST_PARTS], len(data.y))
+        if some is None or len(np.unique(_patterns(some))) > MOST_PARTS:
+            return None
+    member = _membership(splits, len(data.y))
+    if member is None:
+        return None
+    _, first, part_of = np.unique(_patterns(member), return_index=True, return_inverse=True)
+    if len(first) > MOST_PARTS:
+        return None
+    part_of = part_of.reshape(-1).astype(np.int64, copy=False)
+    rows = [np.flatnonzero(part_of == b) for b in range(len(first))]
+    place = np.empty(len(data.y), dtype=np.int64)
+    for which in rows:
+        place[which] = np.arange(len(which))
+    trained_on = np.ascontiguousarray(member[:, first].T)
+    room = plan_room(data.memory, data.X.shape[1], len(rows), len(splits), data.largest)
+    if isinstance(data.X, ColumnSource):
+        columns, designs, owner = data.source_parts(rows)
+        core = _core.make_parts(designs, room.parts, owner)
+        return Parts(data, columns, core, trained_on, part_of, place, room)
+    # Where the numbers of a part alone are too small to be squared, whole folds may be fine.
+    with contextlib.suppress(ValueError):
+        products = data.ready_products(part_of, len(rows))
+        columns = [data.columns_beside(*part) for part in zip(rows, products, strict=True)]
+        designs = [data.design_of(*part) for part in zip(rows, columns, products, strict=True)]
+        core = _core.make_parts(designs, room.parts)
+        return Parts(data, columns, core, trained_on, part_of, place, room)
+    return None
+
+
+def _membership(splits: list[Split], n: int) -> NDArray[np.bool_] | None:
+    """Return, by split and row, who is trained on; None if a row counts twice."""
+    member = np.empty((len(splits), n), dtype=bool)
+    for mask, split in zip(member, splits, strict=True):
+        if not split.mark(mask):
+            return None
+    return member
+
+
+def _patterns(member: NDArray[np.bool_]) -> NDArray[np.void]:
+    """Return by row, as one thing each, the splits that train on it."""
+    packed = np.ascontiguousarray(np.packbits(member, axis=0).T)
+    return packed.view(f"V{packed.shape[1]}").reshape(-1)
