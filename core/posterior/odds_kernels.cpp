@@ -114,6 +114,22 @@ void log_odds(const OddsRule& rule, const double* c, const double* d, const doub
 }
 
 ELLZERO_MULTIVERSION
+void member_log_odds(const OddsRule& rule, const double* gain, const double* ratio, Index count,
+                     double* out) {
+  if (rule.integrated) {
+    const double inverse_total = 1 / rule.total;
+    for (Index i = 0; i < count; ++i) {
+      out[i] = rule.prior + rule.rate * fast_log(1 + gain[i] * inverse_total);
+    }
+  } else {
+    for (Index i = 0; i < count; ++i) out[i] = rule.prior + rule.rate * gain[i];
+  }
+  if (rule.compares) {
+    for (Index i = 0; i < count; ++i) out[i] += 0.5 * fast_log(ratio[i]);
+  }
+}
+
+ELLZERO_MULTIVERSION
 void exp_below_one(const double* x, Index count, double* out) {
   for (Index i = 0; i < count; ++i) out[i] = fast_exp(x[i] < 0 ? x[i] : 0.0);
 }

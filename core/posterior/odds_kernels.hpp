@@ -27,6 +27,11 @@ struct OddsRule {
 void log_odds(const OddsRule& rule, const double* c, const double* d, const double* prior,
               const double* numerator, Index count, double* out);
 
+// The same of members, given the others: with a gain half_gain beta^2 / inverse, which removal
+// would take, and the ratio numerator / d.
+void member_log_odds(const OddsRule& rule, const double* gain, const double* ratio, Index count,
+                     double* out);
+
 // Log-odds that a column must exceed to come in, from below: log u, or where `anew` is true
 // log(u / (1 - u)), of uniforms u.
 void least_log_odds(const double* u, bool anew, Index count, double* out);

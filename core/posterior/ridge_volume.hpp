@@ -25,12 +25,13 @@ class RidgeVolume {
   RidgeVolume(const Quadratic& design, double ridge) {
     for (const double scale : design.inverse_scale) whole_.push_back(scale > 0 ? 1 + ridge : 0);
     d_ = whole_;
+    place_.resize(whole_.size());
   }
 
   // By column; minus infinity for members.
   const std::vector<double>& d() const { return d_; }
-  // That of B, by position.
-  double inverse_diagonal(Index position) const { return inverse_[position * (stride_ + 1)]; }
+  // That of B, at member j.
+  double inverse_diagonal(Index j) const { return inverse_[place_[j] * (stride_ + 1)]; }
   double log_determinant() const { return log_determinant_; }
 
   // Column j, the last member of `support` now. False, and nothing changed, if its d is at most
@@ -39,33 +40,35 @@ class RidgeVolume {
     return append(j, support.gram_of(support.size() - 1), least);
   }
 
-  // The member at a position, while its Gram column is still held.
-  void remove(Index position) {
-    const Index k = size(), j = members_[position];
-    const double own = flip_of(position);
-    add_squares(gram_.data(), a_.data(), k, +1, columns(), d_.data());
+  // Member j, while its Gram column is still held.
+  void remove(Index j) {
+    const Index last = size() - 1, place = place_[j];
+    const double own = flip_of(j);
+    add_squares(gram_.data(), a_.data(), last + 1, +1, columns(), d_.data());
     d_[j] = 1 / own;
     log_determinant_ += std::log(own);
-    add_outer(a_.data(), -1, k, inverse_.data(), stride_);
-    for (Index r = 0; r < k; ++r) {
-      double* row = inverse_.data() + r * stride_;
-      std::copy(row + position + 1, row + k, row + position);
-      row[k - 1] = 0;
-      if (r > position) std::copy_n(row, k - 1, row - stride_);
-    }
-    std::fill_n(inverse_.data() + (k - 1) * stride_, k, 0.0);
-    members_.erase(members_.begin() + position);
-    gram_.erase(gram_.begin() + position);
+    add_outer(a_.data(), -1, last + 1, inverse_.data(), stride_);
+    // The last of them takes its place.
+    double* to = inverse_.data() + place * stride_;
+    double* from = inverse_.data() + last * stride_;
+    for (Index s = 0; s < last; ++s) to[s] = inverse_[s * stride_ + place] = from[s];
+    to[place] = from[last];
+    for (Index s = 0; s <= last; ++s) from[s] = inverse_[s * stride_ + last] = 0;
+    members_[place] = members_[last];
+    gram_[place] = gram_[last];
+    place_[members_[place]] = place;
+    members_.pop_back();
+    gram_.pop_back();
     drift_ += own;
     if (drift_ > kDriftBound) refresh();
   }
 
-  // d as it would be without the member at a position.
-  void look_without(Index position, double* d) const {
-    const double own = flip_of(position);
+  // d as it would be without member j.
+  void look_without(Index j, double* d) const {
+    const double own = flip_of(j);
     std::copy(d_.begin(), d_.end(), d);
     add_squares(gram_.data(), a_.data(), size(), +1, columns(), d);
-    d[members_[position]] = 1 / own;
+    d[j] = 1 / own;
   }
 
   // The members of `support`, everything computed anew.
@@ -91,9 +94,10 @@ class RidgeVolume {
     double pivot = whole_[j];
     for (Index s = 0; s < k; ++s) pivot -= a_[s] * u_[s];
     if (!(pivot > least)) return false;
-    const double root = std::sqrt(pivot);
-    for (Index s = 0; s < k; ++s) a_[s] = -u_[s] / root;
-    a_[k] = 1 / root;
+    const double inverse = 1 / std::sqrt(pivot);
+    for (Index s = 0; s < k; ++s) a_[s] = -u_[s] * inverse;
+    a_[k] = inverse;
+    place_[j] = k;
     members_.push_back(j);
     gram_.push_back(gram);
     add_outer(a_.data(), +1, k + 1, inverse_.data(), stride_);
@@ -105,10 +109,10 @@ class RidgeVolume {
   }
 
   // Makes the vector of a removal; returns B_rr.
-  double flip_of(Index position) const {
-    const double own = inverse_diagonal(position), root = std::sqrt(own);
-    const double* row = inverse_.data() + position * stride_;
-    for (Index s = 0; s < size(); ++s) a_[s] = row[s] / root;
+  double flip_of(Index j) const {
+    const double own = inverse_diagonal(j), inverse = 1 / std::sqrt(own);
+    const double* row = inverse_.data() + place_[j] * stride_;
+    for (Index s = 0; s < size(); ++s) a_[s] = row[s] * inverse;
     return own;
   }
 
@@ -139,7 +143,8 @@ class RidgeVolume {
 
   std::vector<double> whole_;  // d of the empty support; of a dead column zero
   std::vector<double> d_;
-  std::vector<Index> members_;
+  std::vector<Index> members_;       // in an order of their own
+  std::vector<Index> place_;         // of each column among them, if it is one
   std::vector<const double*> gram_;  // Gram columns of the members
   std::vector<double> inverse_;      // B, rows stride_ apart, zeros beyond
   Index stride_ = 0;

@@ -193,8 +193,7 @@ class SpikeSlab : public SlabState {
     const Index j = support_.members()[position];
     if (is_forced(j)) return true;
     if (is_laplace()) return false;
-    const double inverse = support_.inverse_diagonal()[position], beta = support_.beta()[position];
-    double low = rule.prior + offsets_[j] - 1e-6, gain = rule.half_gain * beta * beta / inverse;
+    double low = rule.prior + offsets_[j] - 1e-6, gain = gain_at(rule, position);
     if (rule.integrated) {
       // log(1 + x) is at least 2 x / (2 + x)
       const double x = gain / rule.total;
@@ -209,11 +208,30 @@ class SpikeSlab : public SlabState {
   // calls use(column, log-odds).
   template <class Use>
   void member_log_odds(Index begin, Index end, Use&& use) const {
-    const std::vector<Index>& members = support_.members();
-    const OddsRule rule = rule_at(std::max<Index>(free_in_ - 1, 0), total());
-    for (Index s = 0; s < size(); ++s) {
-      const Index j = members[s];
-      if (j >= begin && j < end) use(j, log_odds_at(rule, s));
+    constexpr Index kTogether = 32;
+    Index position[kTogether];
+    double gain[kTogether], ratio[kTogether], odds[kTogether];
+    const OddsRule rule = rules().in;
+    for (Index s = 0; s < size();) {
+      Index count = 0;
+      for (; s < size() && count < kTogether; ++s) {
+        const Index j = support_.members()[s];
+        if (j < begin || j >= end) continue;
+        if (is_forced(j)) {
+          use(j, -kNever);
+        } else if (is_laplace()) {
+          use(j, log_odds_at(rule, s));
+        } else {
+          position[count] = s;
+          gain[count] = gain_at(rule, s);
+          ratio[count++] = ratio_at(rule, s);
+        }
+      }
+      ellzero::member_log_odds(rule, gain, ratio, count, odds);
+      for (Index i = 0; i < count; ++i) {
+        const Index j = support_.members()[position[i]];
+        use(j, odds[i] + offsets_[j]);
+      }
     }
   }
 
@@ -221,16 +239,16 @@ class SpikeSlab : public SlabState {
   double log_odds_at(const OddsRule& rule, Index position) const {
     const Index j = support_.members()[position];
     if (is_forced(j)) return -kNever;
-    const double inverse = support_.inverse_diagonal()[position], beta = support_.beta()[position];
-    double value = rule.prior + offsets_[j];
     if (is_laplace()) {
-      const double d = 1 / inverse - support_.ridge_of(j);
-      return value + laplace_slab(j).log_ratio(beta / inverse, d);
+      const double d = 1 / support_.inverse_diagonal()[position];
+      const LaplaceSlab slab = laplace_slab(j);
+      return rule.prior + offsets_[j] +
+             slab.log_ratio(support_.beta()[position] * d, d - support_.ridge_of(j));
     }
-    const double gain = rule.half_gain * beta * beta / inverse;
-    value += rule.rate * (rule.integrated ? fast_log(1 + gain / rule.total) : gain);
-    if (rule.compares) value += 0.5 * fast_log(ratio_at(rule, position));
-    return value;
+    const double gain = gain_at(rule, position), ratio = ratio_at(rule, position);
+    double value;
+    ellzero::member_log_odds(rule, &gain, &ratio, 1, &value);
+    return value + offsets_[j];
   }
 
   // c and d (of the prior's volume too), the total and the number of free members without the
@@ -247,7 +265,7 @@ class SpikeSlab : public SlabState {
     if (is_laplace()) out.d[j] -= support_.ridge_of(j);
     if (prior_volume_) {
       out.prior_d.resize(columns());
-      prior_volume_->look_without(position, out.prior_d.data());
+      prior_volume_->look_without(j, out.prior_d.data());
     }
     out.total = total() + support_.removal_cost(position) / alpha_;
   }
@@ -290,7 +308,7 @@ class SpikeSlab : public SlabState {
   }
   void remove(Index position) {
     const Index j = support_.members()[position];
-    if (prior_volume_) prior_volume_->remove(position);
+    if (prior_volume_) prior_volume_->remove(j);
     support_.remove(position);
     if (is_laplace()) support_.set_ridge_of(j, 0);
     free_in_ -= is_free(j);
@@ -408,11 +426,17 @@ class SpikeSlab : public SlabState {
     return prior_d ? prior_d : is_scaled() ? precisions_.data() : nullptr;
   }
 
-  // By what the slab of the member at a position multiplies its odds.
+  // What removing the member at a position takes from the energy, in the rule's units; and by what
+  // its slab multiplies its odds.
+  double gain_at(const OddsRule& rule, Index position) const {
+    const double beta = support_.beta()[position];
+    return rule.half_gain * beta * beta / support_.inverse_diagonal()[position];
+  }
   double ratio_at(const OddsRule& rule, Index position) const {
+    const Index j = support_.members()[position];
     double left = rule.numerator;
-    if (prior_volume_) left /= prior_volume_->inverse_diagonal(position);
-    if (is_scaled()) left *= precisions_[support_.members()[position]];
+    if (prior_volume_) left /= prior_volume_->inverse_diagonal(j);
+    if (is_scaled()) left *= precisions_[j];
     return left * support_.inverse_diagonal()[position];
   }
   double new_ridge(Index j, double c, double d, Random* random) const {

@@ -18,15 +18,35 @@ ELLZERO_INLINE void add_squares_of(const double* const* columns, const double* a
   }
 }
 
+// A block of `width` lanes, at most W.
+template <int W>
+ELLZERO_INLINE void add_squares_up_to(Index width, const double* const* columns, const double* a,
+                                      Index count, double sign, Index i, double* out) {
+  if (width == W) {
+    add_squares_of<W>(columns, a, count, sign, i, out);
+  } else if constexpr (W > 1) {
+    add_squares_up_to<W - 1>(width, columns, a, count, sign, i, out);
+  }
+}
+
+template <int W>
+ELLZERO_INLINE void symmetric_times_of(const double* m, Index stride, Index k, const double* v,
+                                       Index i, double* out) {
+  Lanes sums[W] = {};
+  for (Index r = 0; r < k; ++r) {
+    const Lanes factor = broadcast(v[r]);
+    for (int w = 0; w < W; ++w) sums[w] += factor * load(m + r * stride + i + w * kLanes);
+  }
+  for (int w = 0; w < W; ++w) store(out + i + w * kLanes, sums[w]);
+}
+
 }  // namespace
 
 ELLZERO_MULTIVERSION
 void symmetric_times(const double* m, Index stride, Index k, const double* v, double* out) {
-  for (Index i = 0; i < k; i += kLanes) {
-    Lanes sum = {};
-    for (Index r = 0; r < k; ++r) sum += broadcast(v[r]) * load(m + r * stride + i);
-    store(out + i, sum);
-  }
+  Index i = 0;
+  for (; i + 3 * kLanes < k; i += 4 * kLanes) symmetric_times_of<4>(m, stride, k, v, i, out);
+  for (; i < k; i += kLanes) symmetric_times_of<1>(m, stride, k, v, i, out);
 }
 
 ELLZERO_MULTIVERSION
@@ -47,13 +67,14 @@ ELLZERO_MULTIVERSION
 void add_squares(const double* const* columns, const double* a, Index count, double sign,
                  Index length, double* out) {
   Index i = 0;
-  for (; i + 12 * kLanes <= length; i += 12 * kLanes) {
-    add_squares_of<12>(columns, a, count, sign, i, out);
+  // Blocks as wide as there are registers, and of about the same width: narrow ones wait for their
+  // sums.
+  for (Index lanes = length / kLanes, blocks = (lanes + 12) / 13; blocks > 0; --blocks) {
+    const Index width = (lanes + blocks - 1) / blocks;
+    add_squares_up_to<13>(width, columns, a, count, sign, i, out);
+    lanes -= width;
+    i += width * kLanes;
   }
-  for (; i + 4 * kLanes <= length; i += 4 * kLanes) {
-    add_squares_of<4>(columns, a, count, sign, i, out);
-  }
-  for (; i + kLanes <= length; i += kLanes) add_squares_of<1>(columns, a, count, sign, i, out);
   for (; i < length; ++i) {
     double sum = 0;
     for (Index s = 0; s < count; ++s) sum += a[s] * columns[s][i];
