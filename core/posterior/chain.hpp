@@ -152,24 +152,19 @@ class Chain {
                        movable - 1, without_.total, 0, p, odds_.data());
     const double highest = *std::max_element(odds_.begin(), odds_.end());
     exp_shifted(odds_.data(), highest, p, weights_.data());
-    double sum = 0;
-    for (const double weight : weights_) sum += weight;
-    // The leaver has the first part of the interval that u is from.
-    const double left = u * sum - weights_[leaver];
-    weights_[leaver] = 0;
-    const Index comer = left < 0 ? leaver : at_sum(weights_, left, leaver);
+    const Index comer = choose(weights_, u, leaver);
     if (comer == leaver) return;
     ++flips_;
     model_.remove(position);
     if (!model_.insert(comer, &random_)) model_.insert(leaver, &random_);
   }
 
-  // Whether the member that has just left comes in again, for certain: the p - 1 others have
-  // together less than (1 - u) / u times its odds.
+  // Whether the member that has just left is the one that u chooses, for certain: it is if the
+  // others have together less than the part min(u, 1 - u) of its odds.
   bool surely_comes_back(Index position, double u) {
     const SpikeSlab::Rules rules = model_.rules();
     const double p = static_cast<double>(model_.columns());
-    const double least = model_.log_odds_at(rules.in, position) + std::log((1 - u) / (u * p));
+    const double least = model_.log_odds_at(rules.in, position) + std::log(std::min(u, 1 - u) / p);
     std::fill(odds_.begin(), odds_.end(), least - 1e-6);
     model_.greatest_excess_without(without_, odds_.data(), weights_.data());
     for (Index i = 0; i < model_.columns(); ++i) {
@@ -178,14 +173,11 @@ class Chain {
     return true;
   }
 
-  // A column with probability proportional to its weight.
-  Index choose(const std::vector<double>& weights, Index otherwise) {
+  // A column with probability proportional to its weight, for a uniform u.
+  static Index choose(const std::vector<double>& weights, double u, Index otherwise) {
     double sum = 0;
     for (const double weight : weights) sum += weight;
-    return at_sum(weights, sum * random_.uniform(), otherwise);
-  }
-  // The first column with which the sum of the weights is above `left`.
-  static Index at_sum(const std::vector<double>& weights, double left, Index otherwise) {
+    double left = sum * u;
     for (std::size_t i = 0; i < weights.size(); ++i) {
       left -= weights[i];
       if (left < 0) return static_cast<Index>(i);
@@ -239,7 +231,7 @@ inline void Chain::jump_for(double time, double weight, const Context& context) 
     if (weight > 0) here_.add(model_, weight * stay / whole, odds_.data());
     time -= stay;
     if (time > 0) {
-      const Index next = choose(weights_, -1);
+      const Index next = choose(weights_, random_.uniform(), -1);
       if (next >= 0) flip(next);  // a column that depends on the others stays out
     }
   }

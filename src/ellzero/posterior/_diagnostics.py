@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.posterior._effective_size import effective_size
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -75,8 +77,6 @@ def probability_errors(
 
     Units that are ``certain`` are in, or out, by the prior: their error is zero.
     """
-    from arviz_stats.base import array_stats
-
     n_draws, n_units = conditional.shape[0] * conditional.shape[1], conditional.shape[2]
     errors = np.zeros(n_units)
     for j in range(n_units):
@@ -85,8 +85,7 @@ def probability_errors(
         values = conditional[:, :, j].astype(np.float64)
         mean, sd, ess = values.mean(), values.std(), float(n_draws)
         if sd > 0 and conditional.shape[1] >= 4:
-            with np.errstate(all="ignore"):  # chains that stand still
-                found = float(array_stats.ess(values, method="mean"))
+            found = effective_size(values)
             ess = min(found, ess) if found > 0 else 1.0
         errors[j] = np.hypot(sd / np.sqrt(ess), max(mean, 1 - mean) / ess)
     return errors
@@ -206,12 +205,9 @@ def _disagreement(series: _Series) -> str:
 
 def _few_draws(series: _Series) -> str:
     """Name the first whose draws are worth too few independent ones."""
-    from arviz_stats.base import array_stats
-
     for name, values in series.items():
         if np.ptp(values) > 0:
-            with np.errstate(all="ignore"):
-                ess = float(array_stats.ess(values.astype(np.float64), method="bulk"))
+            ess = effective_size(values, bulk=True)
             if not ess >= _ESS * _share(values.size):
                 return f"the {values.size} draws of {name} are worth {ess:.0f} independent ones"
     return ""
