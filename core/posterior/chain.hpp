@@ -87,7 +87,7 @@ class Chain {
 
  private:
   // Columns that are looked at together: a flip makes odds anew for those that are left.
-  static constexpr Index kChunk = 32;
+  static constexpr Index kChunk = 16;
 
   // Every column in turn is flipped with probability min(1, odds of the flip): the Metropolised
   // Gibbs sampler (Liu 1996), which leaves a state more readily than one that draws it anew. Where
@@ -119,7 +119,7 @@ class Chain {
       if (model_.surely_stays(rules.in, position, odds_[i])) return false;
       odds = -model_.log_odds_at(rules.in, position);
     } else {
-      model_.insertion_log_odds(i, i + 1, &odds);
+      model_.insertion_log_odds(rules.out.total, i, i + 1, &odds);
     }
     (anew ? logistic : exp_below_one)(&odds, 1, &accept);
     return uniform_[i] < accept;
@@ -147,6 +147,7 @@ class Chain {
     const double u = random_.uniform();
     model_.look_without(position, without_);
     if (surely_comes_back(position, u)) return;
+    model_.look_without_prior(position, without_);
     const Index p = model_.columns();
     model_.log_odds_of(without_.c.data(), without_.d.data(), model_.prior_d_or_null(without_),
                        movable - 1, without_.total, 0, p, odds_.data());

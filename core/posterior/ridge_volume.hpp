@@ -22,12 +22,14 @@ namespace ellzero {
 
 class RidgeVolume {
  public:
-  RidgeVolume(const Quadratic& design, double ridge) {
+  RidgeVolume(const Quadratic& design, double ridge) : ridge_(ridge) {
     for (const double scale : design.inverse_scale) whole_.push_back(scale > 0 ? 1 + ridge : 0);
     d_ = whole_;
     place_.resize(whole_.size());
   }
 
+  // The most that d is of any column.
+  double greatest() const { return 1 + ridge_; }
   // By column; minus infinity for members.
   const std::vector<double>& d() const { return d_; }
   // That of B, at member j.
@@ -141,6 +143,7 @@ class RidgeVolume {
     u_.assign(stride, 0.0);
   }
 
+  const double ridge_;
   std::vector<double> whole_;  // d of the empty support; of a dead column zero
   std::vector<double> d_;
   std::vector<Index> members_;       // in an order of their own

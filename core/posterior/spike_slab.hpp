@@ -157,8 +157,12 @@ class SpikeSlab : public SlabState {
                       by_column ? by_column + begin : nullptr, end - begin, out);
   }
   void insertion_log_odds(Index begin, Index end, double* out) const {
-    log_odds_of(support_.c().data(), support_.d().data(), prior_d_or_null(), free_in_, total(),
-                begin, end, out);
+    insertion_log_odds(total(), begin, end, out);
+  }
+  // The same where total() is known.
+  void insertion_log_odds(double total, Index begin, Index end, double* out) const {
+    log_odds_of(support_.c().data(), support_.d().data(), prior_d_or_null(), free_in_, total, begin,
+                end, out);
   }
 
   // What the odds of all columns have in common, as the model stands: of those that are out, and of
@@ -251,8 +255,8 @@ class SpikeSlab : public SlabState {
     return value + offsets_[j];
   }
 
-  // c and d (of the prior's volume too), the total and the number of free members without the
-  // member at a position.
+  // c, d and the total without the member at a position; d of the prior's volume is looked at by
+  // itself.
   struct Without {
     std::vector<double> c, d, prior_d;
     double total = 0;
@@ -263,16 +267,18 @@ class SpikeSlab : public SlabState {
     out.d.resize(columns());
     support_.columns_without(position, out.c.data(), out.d.data());
     if (is_laplace()) out.d[j] -= support_.ridge_of(j);
-    if (prior_volume_) {
-      out.prior_d.resize(columns());
-      prior_volume_->look_without(j, out.prior_d.data());
-    }
     out.total = total() + support_.removal_cost(position) / alpha_;
   }
-  // What greatest_excess() is for all columns then.
+  void look_without_prior(Index position, Without& out) const {
+    if (!prior_volume_) return;
+    out.prior_d.resize(columns());
+    prior_volume_->look_without(support_.members()[position], out.prior_d.data());
+  }
+  // What greatest_excess() is for all columns then, whatever the prior's d are.
   void greatest_excess_without(const Without& without, const double* least, double* out) const {
-    greatest_excess_of(rule_at(free_in_ - 1, without.total), without.c.data(), without.d.data(),
-                       prior_d_or_null(without), 0, columns(), least, out);
+    OddsRule rule = rule_at(free_in_ - 1, without.total);
+    if (prior_volume_) rule.numerator *= prior_volume_->greatest();
+    greatest_excess_of(rule, without.c.data(), without.d.data(), nullptr, 0, columns(), least, out);
   }
   const double* prior_d_or_null(const Without& without) const {
     return prior_volume_ ? without.prior_d.data() : nullptr;

@@ -115,7 +115,9 @@ def mixing_problem(
     n_chains, n_draws, _ = conditional.shape
     if n_draws < 4:
         return ""
-    by_chain = conditional.mean(axis=1, dtype=np.float64)
+    batches = _batch_means(conditional)
+    whole = n_draws % batches.shape[1] == 0  # else batches leave out a few draws
+    by_chain = batches.mean(axis=1) if whole else conditional.mean(axis=1, dtype=np.float64)
     apart = np.ptp(by_chain, axis=0)
     for j in np.argsort(-apart)[:3]:
         if apart[j] <= _SPREAD:
@@ -133,7 +135,7 @@ def mixing_problem(
     # A row of conditional may be the average of several draws.
     drawn = max([n_draws, *(np.shape(own)[1] for own in others.values())])
     limit = _ERROR / np.sqrt(_share(n_chains * drawn))
-    errors = _batch_errors(conditional)
+    errors = _batch_errors(batches)
     worst = np.argsort(-errors)[:3]
     exact = probability_errors(conditional[:, :, worst])
     if exact.size and exact.max() > limit:
@@ -161,7 +163,7 @@ def coefficient_problem(coef: NDArray[np.float64], others: _Series, names: list[
     problem = _disagreement({**{repr(names[j]): coef[:, :, j] for j in worst}, **others})
     if problem:
         return problem
-    errors = _batch_errors(coef / scale)
+    errors = _batch_errors(_batch_means(coef / scale))
     worst = np.argsort(-errors)[: min(3, n_columns)]
     return _few_draws({**{repr(names[j]): coef[:, :, j] for j in worst}, **others})
 
@@ -213,14 +215,19 @@ def _few_draws(series: _Series) -> str:
     return ""
 
 
-def _batch_errors(values: _Floats) -> NDArray[np.float64]:
-    """Return errors of the means over chains and draws, by means of batches of draws.
-
-    Rougher than ArviZ's, and quick for many columns: they say at which of them to look.
-    """
+def _batch_means(values: _Floats) -> NDArray[np.float64]:
+    """Return means over batches of draws, by chain, batch and column."""
     n_chains, n_draws, n_columns = values.shape
     count = min(_BATCHES, n_draws)
     length = n_draws // count
     batches = values[:, : count * length].reshape(n_chains, count, length, n_columns)
-    means = batches.mean(axis=2, dtype=np.float64).reshape(n_chains * count, n_columns)
+    return np.asarray(batches.mean(axis=2, dtype=np.float64))
+
+
+def _batch_errors(batches: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return errors of the means over chains and draws, by means of batches of draws.
+
+    Rougher than ArviZ's, and quick for many columns: they say at which of them to look.
+    """
+    means = batches.reshape(-1, batches.shape[2])
     return np.asarray(means.std(axis=0) / np.sqrt(means.shape[0]))
