@@ -65,7 +65,7 @@ def _by_first_lags(values: NDArray[np.float64]) -> float | None:
         whole += float(np.var(values.mean(axis=1), ddof=1))
 
     def correlation(lag: int) -> float:
-        return 1 - (within - covariance(lag)) / whole
+        return float(1 - (within - covariance(lag)) / whole)
 
     pairs = [(1.0, correlation(1))]
     while sum(pairs[-1]) > 0:
