@@ -229,5 +229,5 @@ def _batch_errors(batches: NDArray[np.float64]) -> NDArray[np.float64]:
 
     Rougher than ArviZ's, and quick for many columns: they say at which of them to look.
     """
-    means = batches.reshape(-1, batches.shape[2])
+    means = batches.reshape(batches.shape[0] * batches.shape[1], batches.shape[2])
     return np.asarray(means.std(axis=0) / np.sqrt(means.shape[0]))
