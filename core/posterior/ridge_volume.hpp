@@ -30,6 +30,7 @@ class RidgeVolume {
 
   // The most that d is of any column.
   double greatest() const { return 1 + ridge_; }
+  Index size() const { return static_cast<Index>(members_.size()); }
   // By column; minus infinity for members.
   const std::vector<double>& d() const { return d_; }
   // That of B, at member j.
@@ -85,7 +86,6 @@ class RidgeVolume {
   // Flips add up rounding: everything is computed anew before it could matter.
   static constexpr double kDriftBound = 1000;
 
-  Index size() const { return static_cast<Index>(members_.size()); }
   Index columns() const { return static_cast<Index>(d_.size()); }
 
   bool append(Index j, const double* gram, double least) {

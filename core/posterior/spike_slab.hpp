@@ -300,6 +300,7 @@ class SpikeSlab : public SlabState {
       return false;
     }
     free_in_ += is_free(j);
+    follow_support();
     return true;
   }
   // The same under a Laplace slab, with the ridge that a member had.
@@ -316,6 +317,7 @@ class SpikeSlab : public SlabState {
     const Index j = support_.members()[position];
     if (prior_volume_) prior_volume_->remove(j);
     support_.remove(position);
+    follow_support();
     if (is_laplace()) support_.set_ridge_of(j, 0);
     free_in_ -= is_free(j);
   }
@@ -458,6 +460,13 @@ class SpikeSlab : public SlabState {
     for (std::size_t s = 0; s < ridges.size(); ++s) support_.set_ridge_of(members[s], ridges[s]);
     support_.start_at(members);
     if (prior_volume_) prior_volume_->stand_like(support_);
+    recount();
+  }
+
+  // Least squares that are computed anew may drop a member that depends on the others.
+  void follow_support() {
+    if (!prior_volume_ || prior_volume_->size() == size()) return;
+    prior_volume_->stand_like(support_);
     recount();
   }
 
