@@ -328,13 +328,33 @@ void combine_gathered(const double* gathered, Index rows, Index columns, const d
 namespace {
 
 ELLZERO_INLINE double dot_inline(const double* a, const double* b, Index count) {
-  double s[8] = {};
+  Lanes low = {}, high = {};
   Index r = 0;
   for (; r + 8 <= count; r += 8) {
-    for (Index l = 0; l < 8; ++l) s[l] += a[r + l] * b[r + l];
+    low += load(a + r) * load(b + r);
+    high += load(a + r + kLanes) * load(b + r + kLanes);
   }
-  for (; r < count; ++r) s[r % 8] += a[r] * b[r];
+  double s[8] = {low[0], low[1], low[2], low[3], high[0], high[1], high[2], high[3]};
+  // Those that are left, each in its own sum: places that a compiler knows stay in registers.
+  if (r + 0 < count) s[0] += a[r] * b[r];
+  if (r + 1 < count) s[1] += a[r + 1] * b[r + 1];
+  if (r + 2 < count) s[2] += a[r + 2] * b[r + 2];
+  if (r + 3 < count) s[3] += a[r + 3] * b[r + 3];
+  if (r + 4 < count) s[4] += a[r + 4] * b[r + 4];
+  if (r + 5 < count) s[5] += a[r + 5] * b[r + 5];
+  if (r + 6 < count) s[6] += a[r + 6] * b[r + 6];
   return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
+}
+
+// Entries i .. i + kLanes of row r, zero beyond the diagonal.
+ELLZERO_INLINE Lanes lower_lanes(const double* m, Index stride, Index r, Index i) {
+  const double* row = m + r * stride + i;
+  if (r >= i + kLanes - 1) return load(row);
+  Lanes x = {};
+  x[0] = row[0];
+  if (r > i) x[1] = row[1];
+  if (r > i + 1) x[2] = row[2];
+  return x;
 }
 
 }  // namespace
@@ -349,24 +369,26 @@ void lower_times(const double* m, Index stride, Index k, const double* v, double
 
 ELLZERO_MULTIVERSION
 void lower_transposed_times(const double* m, Index stride, Index k, const double* v, double* out) {
-  for (Index s = 0; s < k; ++s) out[s] = 0;
-  for (Index r = 0; r < k; ++r) {
-    const double* row = m + r * stride;
-    const double factor = v[r];
-    for (Index s = 0; s <= r; ++s) out[s] += row[s] * factor;
+  for (Index i = 0; i < k; i += kLanes) {
+    Lanes sum = {};
+    for (Index r = i; r < k; ++r) sum += lower_lanes(m, stride, r, i) * broadcast(v[r]);
+    for (Index s = i; s < k && s < i + kLanes; ++s) out[s] = sum[s - i];
   }
 }
 
 ELLZERO_MULTIVERSION
 void lower_column_sums(const double* m, Index stride, Index k, const double* v, double* out,
                        double* squares) {
-  for (Index s = 0; s < k; ++s) out[s] = squares[s] = 0;
-  for (Index r = 0; r < k; ++r) {
-    const double* row = m + r * stride;
-    const double factor = v[r];
-    for (Index s = 0; s <= r; ++s) {
-      out[s] += row[s] * factor;
-      squares[s] += row[s] * row[s];
+  for (Index i = 0; i < k; i += kLanes) {
+    Lanes sum = {}, square = {};
+    for (Index r = i; r < k; ++r) {
+      const Lanes x = lower_lanes(m, stride, r, i);
+      sum += x * broadcast(v[r]);
+      square += x * x;
+    }
+    for (Index s = i; s < k && s < i + kLanes; ++s) {
+      out[s] = sum[s - i];
+      squares[s] = square[s - i];
     }
   }
 }

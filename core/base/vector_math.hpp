@@ -75,4 +75,13 @@ ELLZERO_INLINE double fast_log(double x) {
   return e * kHigh + ((m - 1) + (f * (s * sum - (m - 1)) + e * kLow));
 }
 
+// The logarithm of a positive number that is not denormal, from below and to within kRoughLog:
+// between powers of two it is taken to be straight.
+inline constexpr double kRoughLog = 0.0597;
+ELLZERO_INLINE double rough_log(double x) {
+  constexpr double kLog2 = 6.93147180559945309417e-01;
+  const double scaled = bits::from(bits::of(x) >> 12 | 0x4330000000000000u);
+  return (scaled - (0x1p52 + 1023 * 0x1p40)) * (kLog2 * 0x1p-40);
+}
+
 }  // namespace ellzero

@@ -22,6 +22,7 @@ class Chain {
         exchanges_(model_, exchanges),
         odds_(design.columns()),
         weights_(design.columns()),
+        uniform_(design.columns()),
         here_(reference) {
     for (const Index j : start) {
       if (model_.is_free(j) && !model_.support().contains(j)) model_.insert(j, &random_);
@@ -85,36 +86,43 @@ class Chain {
   Index flips() const { return flips_; }
 
  private:
-  // A flip makes odds anew for the columns of its chunk that are left.
-  static constexpr Index kChunk = 64;
+  // Columns that are looked at together: a flip makes odds anew for those that are left.
+  static constexpr Index kChunk = 16;
 
   // Every column in turn is flipped with probability min(1, odds of the flip): the Metropolised
   // Gibbs sampler (Liu 1996), which leaves a state more readily than one that draws it anew. Where
   // odds are near one all columns would flip to and fro: now and then they are drawn anew.
   void sweep(bool anew, const Context& context) {
-    double uniform[kChunk], accept[kChunk];
     const Index p = model_.columns();
-    for (Index begin = 0; begin < p; begin += kChunk) {
+    for (double& u : uniform_) u = random_.uniform();
+    least_log_odds(uniform_.data(), anew, p, odds_.data());
+    SpikeSlab::Rules rules = model_.rules();
+    double excess[kChunk];
+    for (Index begin = 0, i = 0; begin < p; begin = i) {
       const Index end = std::min(p, begin + kChunk);
-      for (Index i = begin; i < end; ++i) uniform[i - begin] = random_.uniform();
-      for (Index from = begin; from < end;) {
-        flip_probabilities(from, end, anew, accept);
-        Index i = from;
-        while (i < end && uniform[i - begin] >= accept[i - from]) ++i;
-        if (i < end) {
-          context.check();
-          flip(i);
-        }
-        from = i + 1;
+      model_.greatest_excess(rules.out, begin, end, odds_.data() + begin, excess);
+      for (bool flipped = false; i < end && !flipped; ++i) {
+        if (!(excess[i - begin] > 0) || !would_flip(i, rules, anew)) continue;
+        context.check();
+        flip(i);
+        rules = model_.rules();
+        flipped = true;
       }
     }
   }
 
-  void flip_probabilities(Index begin, Index end, bool anew, double* accept) {
-    double* odds = odds_.data();
-    model_.insertion_log_odds(begin, end, odds);
-    model_.member_log_odds(begin, end, [&](Index j, double value) { odds[j - begin] = -value; });
-    (anew ? logistic : exp_below_one)(odds, end - begin, accept);
+  // Whether column i is flipped; odds_ holds the least log-odds of flips.
+  bool would_flip(Index i, const SpikeSlab::Rules& rules, bool anew) const {
+    double odds, accept;
+    if (model_.contains(i)) {
+      const Index position = model_.support().position(i);
+      if (model_.surely_stays(rules.in, position, odds_[i])) return false;
+      odds = -model_.log_odds_at(rules.in, position);
+    } else {
+      model_.insertion_log_odds(rules.out.total, i, i + 1, &odds);
+    }
+    (anew ? logistic : exp_below_one)(&odds, 1, &accept);
+    return uniform_[i] < accept;
   }
 
   bool flip(Index j) {
@@ -136,24 +144,41 @@ class Chain {
       if (model_.is_free(model_.support().members()[position]) && which-- == 0) break;
     }
     const Index leaver = model_.support().members()[position];
+    const double u = random_.uniform();
     model_.look_without(position, without_);
+    if (surely_comes_back(position, u)) return;
+    model_.look_without_prior(position, without_);
     const Index p = model_.columns();
     model_.log_odds_of(without_.c.data(), without_.d.data(), model_.prior_d_or_null(without_),
                        movable - 1, without_.total, 0, p, odds_.data());
     const double highest = *std::max_element(odds_.begin(), odds_.end());
     exp_shifted(odds_.data(), highest, p, weights_.data());
-    const Index comer = choose(weights_, leaver);
+    const Index comer = choose(weights_, u, leaver);
     if (comer == leaver) return;
     ++flips_;
     model_.remove(position);
     if (!model_.insert(comer, &random_)) model_.insert(leaver, &random_);
   }
 
-  // A column with probability proportional to its weight.
-  Index choose(const std::vector<double>& weights, Index otherwise) {
+  // Whether the member that has just left is the one that u chooses, for certain: it is if the
+  // others have together less than the part min(u, 1 - u) of its odds.
+  bool surely_comes_back(Index position, double u) {
+    const SpikeSlab::Rules rules = model_.rules();
+    const double p = static_cast<double>(model_.columns());
+    const double least = model_.log_odds_at(rules.in, position) + std::log(std::min(u, 1 - u) / p);
+    std::fill(odds_.begin(), odds_.end(), least - 1e-6);
+    model_.greatest_excess_without(without_, odds_.data(), weights_.data());
+    for (Index i = 0; i < model_.columns(); ++i) {
+      if (weights_[i] > 0 && !model_.contains(i)) return false;
+    }
+    return true;
+  }
+
+  // A column with probability proportional to its weight, for a uniform u.
+  static Index choose(const std::vector<double>& weights, double u, Index otherwise) {
     double sum = 0;
     for (const double weight : weights) sum += weight;
-    double left = sum * random_.uniform();
+    double left = sum * u;
     for (std::size_t i = 0; i < weights.size(); ++i) {
       left -= weights[i];
       if (left < 0) return static_cast<Index>(i);
@@ -165,7 +190,7 @@ class Chain {
   SpikeSlab model_;
   Random random_;
   Exchanges<SpikeSlab> exchanges_;
-  std::vector<double> odds_, weights_;
+  std::vector<double> odds_, weights_, uniform_;
   SpikeSlab::Without without_;
   Conditionals here_;
   Index flips_ = 0;
@@ -207,7 +232,7 @@ inline void Chain::jump_for(double time, double weight, const Context& context) 
     if (weight > 0) here_.add(model_, weight * stay / whole, odds_.data());
     time -= stay;
     if (time > 0) {
-      const Index next = choose(weights_, -1);
+      const Index next = choose(weights_, random_.uniform(), -1);
       if (next >= 0) flip(next);  // a column that depends on the others stays out
     }
   }

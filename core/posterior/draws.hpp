@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "posterior/chain_state.hpp"
@@ -39,14 +40,16 @@ inline void keep_state(const SpikeSlab& model, Random& random, Draws& draws,
                        const Index* columns = nullptr) {
   const double s2 = model.draw_s2(random);
   const std::vector<double> beta = model.draw_beta(s2, random);
-  std::vector<Index> members = model.support().members();
-  for (Index& j : members) j = columns ? columns[j] : j;
-  std::vector<Index> order(members.size());
-  for (std::size_t s = 0; s < order.size(); ++s) order[s] = static_cast<Index>(s);
-  std::sort(order.begin(), order.end(), [&](Index a, Index b) { return members[a] < members[b]; });
-  for (const Index s : order) {
-    draws.support.push_back(members[s]);
-    draws.beta.push_back(beta[s]);
+  std::vector<std::pair<Index, double>> members;
+  members.reserve(beta.size());
+  for (std::size_t s = 0; s < beta.size(); ++s) {
+    const Index j = model.support().members()[s];
+    members.emplace_back(columns ? columns[j] : j, beta[s]);
+  }
+  std::sort(members.begin(), members.end());
+  for (const auto& [j, value] : members) {
+    draws.support.push_back(j);
+    draws.beta.push_back(value);
   }
   draws.begins.push_back(static_cast<Index>(draws.support.size()));
   draws.s2.push_back(s2);

@@ -64,6 +64,7 @@ class MarginalMode {
       const Index j = model_.support().members()[s];
       if (!model_.is_free(j)) continue;
       model_.look_without(s, without_);
+      model_.look_without_prior(s, without_);
       model_.log_odds_of(without_.c.data(), without_.d.data(), model_.prior_d_or_null(without_),
                          model_.free_members() - 1, without_.total, 0, model_.columns(),
                          odds_.data());

@@ -26,12 +26,71 @@ ELLZERO_INLINE void log_odds_inline(const OddsRule& rule, const double* c, const
     } else {
       value += gain * rule.rate;
     }
-    if (kCompares) value += 0.5 * fast_log((kNumerators ? numerator[i] : rule.numerator) / safe);
+    if (kCompares)
+      value +=
+          0.5 * fast_log((kNumerators ? rule.numerator * numerator[i] : rule.numerator) / safe);
     out[i] = open ? value : kNever;
   }
 }
 
+// The same from above, less `least`: logarithms are replaced by what is a little more.
+template <bool kIntegrated, bool kCompares, bool kNumerators>
+ELLZERO_INLINE void excess_inline(const OddsRule& rule, const double* c, const double* d,
+                                  const double* numerator, const double* least, Index count,
+                                  double* out) {
+  constexpr double kAway = std::numeric_limits<double>::max(), kSlack = 1e-6;
+  const double inverse_total = 1 / rule.total;
+  for (Index i = 0; i < count; ++i) {
+    const bool open = d[i] > rule.floor;
+    const double inverse = 1 / (open ? d[i] : 1.0);
+    const double gain = rule.half_gain * c[i] * c[i] * inverse;
+    double value = rule.prior + kSlack - least[i];
+    if (kIntegrated) {
+      // -log(1 - x) is at most x (1 - x / 2) / (1 - x)
+      const double x = gain * inverse_total, left = 1 - x;
+      value += rule.rate * x * (1 - 0.5 * x) / (left > 1e-15 ? left : 1e-15);
+    } else {
+      value += gain * rule.rate;
+    }
+    if (kCompares) {
+      const double ratio = (kNumerators ? rule.numerator * numerator[i] : rule.numerator) * inverse;
+      value += 0.5 * (rough_log(ratio) + kRoughLog);
+    }
+    out[i] = open ? value : d[i] < -kAway ? kAway : -kAway;
+  }
+}
+
 }  // namespace
+
+ELLZERO_MULTIVERSION
+void least_log_odds(const double* u, bool anew, Index count, double* out) {
+  if (anew) {
+    for (Index i = 0; i < count; ++i) out[i] = rough_log(u[i] / (1 - u[i]));
+  } else {
+    for (Index i = 0; i < count; ++i) out[i] = rough_log(u[i]);
+  }
+}
+
+ELLZERO_MULTIVERSION
+void greatest_excess(const OddsRule& rule, const double* c, const double* d, const double* prior,
+                     const double* numerator, const double* least, Index count, double* out) {
+  if (rule.integrated && numerator) {
+    excess_inline<true, true, true>(rule, c, d, numerator, least, count, out);
+  } else if (rule.integrated && rule.compares) {
+    excess_inline<true, true, false>(rule, c, d, numerator, least, count, out);
+  } else if (rule.integrated) {
+    excess_inline<true, false, false>(rule, c, d, numerator, least, count, out);
+  } else if (numerator) {
+    excess_inline<false, true, true>(rule, c, d, numerator, least, count, out);
+  } else if (rule.compares) {
+    excess_inline<false, true, false>(rule, c, d, numerator, least, count, out);
+  } else {
+    excess_inline<false, false, false>(rule, c, d, numerator, least, count, out);
+  }
+  if (prior) {
+    for (Index i = 0; i < count; ++i) out[i] += prior[i];
+  }
+}
 
 ELLZERO_MULTIVERSION
 void log_odds(const OddsRule& rule, const double* c, const double* d, const double* prior,
@@ -51,6 +110,22 @@ void log_odds(const OddsRule& rule, const double* c, const double* d, const doub
   }
   if (prior) {
     for (Index i = 0; i < count; ++i) out[i] += prior[i];
+  }
+}
+
+ELLZERO_MULTIVERSION
+void member_log_odds(const OddsRule& rule, const double* gain, const double* ratio, Index count,
+                     double* out) {
+  if (rule.integrated) {
+    const double inverse_total = 1 / rule.total;
+    for (Index i = 0; i < count; ++i) {
+      out[i] = rule.prior + rule.rate * fast_log(1 + gain[i] * inverse_total);
+    }
+  } else {
+    for (Index i = 0; i < count; ++i) out[i] = rule.prior + rule.rate * gain[i];
+  }
+  if (rule.compares) {
+    for (Index i = 0; i < count; ++i) out[i] += 0.5 * fast_log(ratio[i]);
   }
 }
 

@@ -14,7 +14,7 @@ namespace ellzero {
 // can't come in: minus infinity.
 struct OddsRule {
   double prior = 0;      // log-odds before the data
-  double numerator = 1;  // what the slab leaves of d; unused if it is given by column
+  double numerator = 1;  // what the slab leaves of d, or that over what is given by column
   bool compares = true;  // false: the ratio of determinants is part of `prior`
   bool integrated = false;
   double half_gain = 0.5;
@@ -23,9 +23,23 @@ struct OddsRule {
   double floor = 0;
 };
 
-// `prior` (by column, added to the rule's) and `numerator` (in place of the rule's) may be null.
+// `prior` (by column, added to the rule's) and `numerator` (multiplies the rule's) may be null.
 void log_odds(const OddsRule& rule, const double* c, const double* d, const double* prior,
               const double* numerator, Index count, double* out);
+
+// The same of members, given the others: with a gain half_gain beta^2 / inverse, which removal
+// would take, and the ratio numerator / d.
+void member_log_odds(const OddsRule& rule, const double* gain, const double* ratio, Index count,
+                     double* out);
+
+// Log-odds that a column must exceed to come in, from below: log u, or where `anew` is true
+// log(u / (1 - u)), of uniforms u.
+void least_log_odds(const double* u, bool anew, Index count, double* out);
+
+// What the log-odds exceed `least` by, from above and without a logarithm: where it is not positive
+// they don't, for certain. Positive for members, which a d of minus infinity marks.
+void greatest_excess(const OddsRule& rule, const double* c, const double* d, const double* prior,
+                     const double* numerator, const double* least, Index count, double* out);
 
 // out = exp(min(x, 0))
 void exp_below_one(const double* x, Index count, double* out);

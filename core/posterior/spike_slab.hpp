@@ -35,6 +35,7 @@
 #include "engine/least_squares.hpp"
 #include "posterior/laplace_slab.hpp"
 #include "posterior/odds_kernels.hpp"
+#include "posterior/ridge_volume.hpp"
 #include "posterior/slab_state.hpp"
 
 namespace ellzero {
@@ -52,7 +53,7 @@ class SpikeSlab : public SlabState {
     }
     if (prior.slab == Slab::boom) {
       const double ridge = prior.diagonal / (1 - prior.diagonal);
-      prior_support_ = std::make_unique<LeastSquares>(design, cache, std::vector<double>{ridge});
+      prior_volume_ = std::make_unique<RidgeVolume>(design, ridge);
     }
     floor_ = prior.slab == Slab::zellner ? LeastSquares::kSpan : 1e-3 * kLeastTau;
     offsets_ = prior.log_odds;
@@ -117,7 +118,7 @@ class SpikeSlab : public SlabState {
       value = -0.5 * k * std::log1p(prior_.g);
     }
     if (prior_.slab == Slab::boom) {
-      value += 0.5 * (prior_support_->log_determinant() + k * std::log(prior_scale() / alpha_));
+      value += 0.5 * (prior_volume_->log_determinant() + k * std::log(prior_scale() / alpha_));
     }
     return value + log_prior() +
            (integrated() ? -noise_shape() * std::log(total() / unit()) : -total() / s2_);
@@ -138,7 +139,7 @@ class SpikeSlab : public SlabState {
 
   // Log-odds of inclusion of columns begin .. end that are out (what comes out for members means
   // nothing), for the c and d of all columns of a support with `others` free members and the given
-  // total; `prior_d` are the d of the prior's engine, if there is one.
+  // total; `prior_d` are the d of the prior's volume, if there is one.
   void log_odds_of(const double* c, const double* d, const double* prior_d, Index others,
                    double total, Index begin, Index end, double* out) const {
     if (is_laplace()) {
@@ -150,55 +151,112 @@ class SpikeSlab : public SlabState {
       }
       return;
     }
-    const OddsRule rule = rule_at(others, total);
-    const double* by_column = prior_d ? prior_d : is_scaled() ? precisions_.data() : nullptr;
-    if (by_column) {
-      numerator_.resize(end - begin);
-      const double factor = prior_d ? prior_scale() / alpha_ : tau_;
-      for (Index i = begin; i < end; ++i) numerator_[i - begin] = factor * by_column[i];
-    }
-    ellzero::log_odds(rule, c + begin, d + begin, plain_ ? nullptr : offsets_.data() + begin,
-                      by_column ? numerator_.data() : nullptr, end - begin, out);
+    const double* by_column = numerators(prior_d);
+    ellzero::log_odds(rule_at(others, total), c + begin, d + begin,
+                      plain_ ? nullptr : offsets_.data() + begin,
+                      by_column ? by_column + begin : nullptr, end - begin, out);
   }
   void insertion_log_odds(Index begin, Index end, double* out) const {
-    log_odds_of(support_.c().data(), support_.d().data(),
-                prior_support_ ? prior_support_->d().data() : nullptr, free_in_, total(), begin,
+    insertion_log_odds(total(), begin, end, out);
+  }
+  // The same where total() is known.
+  void insertion_log_odds(double total, Index begin, Index end, double* out) const {
+    log_odds_of(support_.c().data(), support_.d().data(), prior_d_or_null(), free_in_, total, begin,
                 end, out);
+  }
+
+  // What the odds of all columns have in common, as the model stands: of those that are out, and of
+  // members.
+  struct Rules {
+    OddsRule out, in;
+  };
+  Rules rules() const {
+    const double now = total();
+    return {rule_at(free_in_, now), rule_at(std::max<Index>(free_in_ - 1, 0), now)};
+  }
+  // By column, from begin to end: what is not positive for a column that is out and whose log-odds
+  // are not above what is `least` for it.
+  void greatest_excess(const OddsRule& rule, Index begin, Index end, const double* least,
+                       double* out) const {
+    greatest_excess_of(rule, support_.c().data(), support_.d().data(), prior_d_or_null(), begin,
+                       end, least, out);
+  }
+  void greatest_excess_of(const OddsRule& rule, const double* c, const double* d,
+                          const double* prior_d, Index begin, Index end, const double* least,
+                          double* out) const {
+    if (is_laplace()) {
+      std::fill(out, out + (end - begin), 1.0);
+      return;
+    }
+    const double* by_column = numerators(prior_d);
+    ellzero::greatest_excess(rule, c + begin, d + begin, plain_ ? nullptr : offsets_.data() + begin,
+                             by_column ? by_column + begin : nullptr, least, end - begin, out);
+  }
+  // Whether the log-odds of leaving of the member at a position are not above `least`, for certain.
+  bool surely_stays(const OddsRule& rule, Index position, double least) const {
+    const Index j = support_.members()[position];
+    if (is_forced(j)) return true;
+    if (is_laplace()) return false;
+    double low = rule.prior + offsets_[j] - 1e-6, gain = gain_at(rule, position);
+    if (rule.integrated) {
+      // log(1 + x) is at least 2 x / (2 + x)
+      const double x = gain / rule.total;
+      gain = std::max(2 * x / (2 + x), rough_log(1 + x));
+    }
+    low += rule.rate * gain;
+    if (rule.compares) low += 0.5 * rough_log(ratio_at(rule, position));
+    return -low <= least;
   }
 
   // Log-odds of inclusion of every member whose column is from begin to end, given the others:
   // calls use(column, log-odds).
   template <class Use>
   void member_log_odds(Index begin, Index end, Use&& use) const {
-    const std::vector<Index>& members = support_.members();
-    const OddsRule rule = rule_at(std::max<Index>(free_in_ - 1, 0), total());
-    const double factor = prior_support_ ? prior_scale() / alpha_ : rule.numerator;
-    for (Index s = 0; s < size(); ++s) {
-      const Index j = members[s];
-      if (j < begin || j >= end) continue;
-      if (is_forced(j)) {
-        use(j, -kNever);
-        continue;
+    constexpr Index kTogether = 32;
+    Index position[kTogether];
+    double gain[kTogether], ratio[kTogether], odds[kTogether];
+    const OddsRule rule = rules().in;
+    for (Index s = 0; s < size();) {
+      Index count = 0;
+      for (; s < size() && count < kTogether; ++s) {
+        const Index j = support_.members()[s];
+        if (j < begin || j >= end) continue;
+        if (is_forced(j)) {
+          use(j, -kNever);
+        } else if (is_laplace()) {
+          use(j, log_odds_at(rule, s));
+        } else {
+          position[count] = s;
+          gain[count] = gain_at(rule, s);
+          ratio[count++] = ratio_at(rule, s);
+        }
       }
-      const double inverse = support_.inverse_diagonal()[s], beta = support_.beta()[s];
-      double value = rule.prior + offsets_[j];
-      if (is_laplace()) {
-        const double d = 1 / inverse - support_.ridge_of(j);
-        use(j, value + laplace_slab(j).log_ratio(beta / inverse, d));
-        continue;
+      ellzero::member_log_odds(rule, gain, ratio, count, odds);
+      for (Index i = 0; i < count; ++i) {
+        const Index j = support_.members()[position[i]];
+        use(j, odds[i] + offsets_[j]);
       }
-      const double gain = rule.half_gain * beta * beta / inverse;
-      value += rule.rate * (rule.integrated ? fast_log(1 + gain / rule.total) : gain);
-      double left = factor;
-      if (prior_support_) left /= prior_support_->inverse_diagonal()[s];
-      if (is_scaled()) left *= precisions_[j];
-      if (rule.compares) value += 0.5 * fast_log(left * inverse);
-      use(j, value);
     }
   }
 
-  // c and d (of the prior's engine too), the total and the number of free members without the
-  // member at a position.
+  // Log-odds of inclusion of the member at a position, given the others, by the rule of members.
+  double log_odds_at(const OddsRule& rule, Index position) const {
+    const Index j = support_.members()[position];
+    if (is_forced(j)) return -kNever;
+    if (is_laplace()) {
+      const double d = 1 / support_.inverse_diagonal()[position];
+      const LaplaceSlab slab = laplace_slab(j);
+      return rule.prior + offsets_[j] +
+             slab.log_ratio(support_.beta()[position] * d, d - support_.ridge_of(j));
+    }
+    const double gain = gain_at(rule, position), ratio = ratio_at(rule, position);
+    double value;
+    ellzero::member_log_odds(rule, &gain, &ratio, 1, &value);
+    return value + offsets_[j];
+  }
+
+  // c, d and the total without the member at a position; d of the prior's volume is looked at by
+  // itself.
   struct Without {
     std::vector<double> c, d, prior_d;
     double total = 0;
@@ -209,15 +267,21 @@ class SpikeSlab : public SlabState {
     out.d.resize(columns());
     support_.columns_without(position, out.c.data(), out.d.data());
     if (is_laplace()) out.d[j] -= support_.ridge_of(j);
-    if (prior_support_) {
-      out.prior_d.resize(columns());
-      std::vector<double> unused(columns());
-      prior_support_->columns_without(position, unused.data(), out.prior_d.data());
-    }
     out.total = total() + support_.removal_cost(position) / alpha_;
   }
+  void look_without_prior(Index position, Without& out) const {
+    if (!prior_volume_) return;
+    out.prior_d.resize(columns());
+    prior_volume_->look_without(support_.members()[position], out.prior_d.data());
+  }
+  // What greatest_excess() is for all columns then, whatever the prior's d are.
+  void greatest_excess_without(const Without& without, const double* least, double* out) const {
+    OddsRule rule = rule_at(free_in_ - 1, without.total);
+    if (prior_volume_) rule.numerator *= prior_volume_->greatest();
+    greatest_excess_of(rule, without.c.data(), without.d.data(), nullptr, 0, columns(), least, out);
+  }
   const double* prior_d_or_null(const Without& without) const {
-    return prior_support_ ? without.prior_d.data() : nullptr;
+    return prior_volume_ ? without.prior_d.data() : nullptr;
   }
 
   // False, and nothing changed, if column j depends on the members. `random` draws the scale of a
@@ -231,11 +295,12 @@ class SpikeSlab : public SlabState {
       if (is_laplace()) support_.set_ridge_of(j, 0);
       return false;
     }
-    if (prior_support_ && !prior_support_->insert(j, floor_)) {
+    if (prior_volume_ && !prior_volume_->insert(support_, j, floor_)) {
       support_.remove(support_.size() - 1);
       return false;
     }
     free_in_ += is_free(j);
+    follow_support();
     return true;
   }
   // The same under a Laplace slab, with the ridge that a member had.
@@ -250,8 +315,9 @@ class SpikeSlab : public SlabState {
   }
   void remove(Index position) {
     const Index j = support_.members()[position];
+    if (prior_volume_) prior_volume_->remove(j);
     support_.remove(position);
-    if (prior_support_) prior_support_->remove(position);
+    follow_support();
     if (is_laplace()) support_.set_ridge_of(j, 0);
     free_in_ -= is_free(j);
   }
@@ -347,7 +413,7 @@ class SpikeSlab : public SlabState {
   OddsRule rule_at(Index others, double total) const {
     OddsRule rule;
     rule.prior = prior_log_odds(others);
-    rule.numerator = tau_;
+    rule.numerator = prior_.slab == Slab::boom ? prior_scale() / alpha_ : tau_;
     if (prior_.slab == Slab::zellner) {
       rule.compares = false;
       rule.prior -= 0.5 * std::log1p(prior_.g);
@@ -360,6 +426,27 @@ class SpikeSlab : public SlabState {
     return rule;
   }
 
+  const double* prior_d_or_null() const {
+    return prior_volume_ ? prior_volume_->d().data() : nullptr;
+  }
+  // What the slab leaves of d by column, but for a factor; null where it is the same for all.
+  const double* numerators(const double* prior_d) const {
+    return prior_d ? prior_d : is_scaled() ? precisions_.data() : nullptr;
+  }
+
+  // What removing the member at a position takes from the energy, in the rule's units; and by what
+  // its slab multiplies its odds.
+  double gain_at(const OddsRule& rule, Index position) const {
+    const double beta = support_.beta()[position];
+    return rule.half_gain * beta * beta / support_.inverse_diagonal()[position];
+  }
+  double ratio_at(const OddsRule& rule, Index position) const {
+    const Index j = support_.members()[position];
+    double left = rule.numerator;
+    if (prior_volume_) left /= prior_volume_->inverse_diagonal(j);
+    if (is_scaled()) left *= precisions_[j];
+    return left * support_.inverse_diagonal()[position];
+  }
   double new_ridge(Index j, double c, double d, Random* random) const {
     const double precision = random ? laplace_slab(j).draw_precision(c, d, *random)
                                     : (is_scaled() ? precisions_[j] : 1) / slab_variance_;
@@ -372,7 +459,14 @@ class SpikeSlab : public SlabState {
     if (prior_.slab == Slab::gaussian) set_tau(tau_);
     for (std::size_t s = 0; s < ridges.size(); ++s) support_.set_ridge_of(members[s], ridges[s]);
     support_.start_at(members);
-    if (prior_support_) prior_support_->start_at(members);
+    if (prior_volume_) prior_volume_->stand_like(support_);
+    recount();
+  }
+
+  // Least squares that are computed anew may drop a member that depends on the others.
+  void follow_support() {
+    if (!prior_volume_ || prior_volume_->size() == size()) return;
+    prior_volume_->stand_like(support_);
     recount();
   }
 
@@ -383,7 +477,7 @@ class SpikeSlab : public SlabState {
   }
 
   LeastSquares support_;
-  std::unique_ptr<LeastSquares> prior_support_;  // of boom: holds (1 - diagonal)^-1 P / information
+  std::unique_ptr<RidgeVolume> prior_volume_;  // of boom: (1 - diagonal)^-1 P / information
   double floor_ = 0;
   enum class Choice : char { free, in, out };
   std::vector<Choice> choice_;
@@ -393,7 +487,6 @@ class SpikeSlab : public SlabState {
   std::vector<double> log_prior_;  // by the number of free members, if theta is learned
   Index free_ = 0;
   Index free_in_ = 0;
-  mutable std::vector<double> numerator_;
 };
 
 }  // namespace ellzero

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero.posterior._effective_size import effective_size
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -75,8 +77,6 @@ def probability_errors(
 
     Units that are ``certain`` are in, or out, by the prior: their error is zero.
     """
-    from arviz_stats.base import array_stats
-
     n_draws, n_units = conditional.shape[0] * conditional.shape[1], conditional.shape[2]
     errors = np.zeros(n_units)
     for j in range(n_units):
@@ -85,8 +85,7 @@ def probability_errors(
         values = conditional[:, :, j].astype(np.float64)
         mean, sd, ess = values.mean(), values.std(), float(n_draws)
         if sd > 0 and conditional.shape[1] >= 4:
-            with np.errstate(all="ignore"):  # chains that stand still
-                found = float(array_stats.ess(values, method="mean"))
+            found = effective_size(values)
             ess = min(found, ess) if found > 0 else 1.0
         errors[j] = np.hypot(sd / np.sqrt(ess), max(mean, 1 - mean) / ess)
     return errors
@@ -116,7 +115,9 @@ def mixing_problem(
     n_chains, n_draws, _ = conditional.shape
     if n_draws < 4:
         return ""
-    by_chain = conditional.mean(axis=1, dtype=np.float64)
+    batches = _batch_means(conditional)
+    whole = n_draws % batches.shape[1] == 0  # else batches leave out a few draws
+    by_chain = batches.mean(axis=1) if whole else conditional.mean(axis=1, dtype=np.float64)
     apart = np.ptp(by_chain, axis=0)
     for j in np.argsort(-apart)[:3]:
         if apart[j] <= _SPREAD:
@@ -134,7 +135,7 @@ def mixing_problem(
     # A row of conditional may be the average of several draws.
     drawn = max([n_draws, *(np.shape(own)[1] for own in others.values())])
     limit = _ERROR / np.sqrt(_share(n_chains * drawn))
-    errors = _batch_errors(conditional)
+    errors = _batch_errors(batches)
     worst = np.argsort(-errors)[:3]
     exact = probability_errors(conditional[:, :, worst])
     if exact.size and exact.max() > limit:
@@ -162,7 +163,7 @@ def coefficient_problem(coef: NDArray[np.float64], others: _Series, names: list[
     problem = _disagreement({**{repr(names[j]): coef[:, :, j] for j in worst}, **others})
     if problem:
         return problem
-    errors = _batch_errors(coef / scale)
+    errors = _batch_errors(_batch_means(coef / scale))
     worst = np.argsort(-errors)[: min(3, n_columns)]
     return _few_draws({**{repr(names[j]): coef[:, :, j] for j in worst}, **others})
 
@@ -206,25 +207,27 @@ def _disagreement(series: _Series) -> str:
 
 def _few_draws(series: _Series) -> str:
     """Name the first whose draws are worth too few independent ones."""
-    from arviz_stats.base import array_stats
-
     for name, values in series.items():
         if np.ptp(values) > 0:
-            with np.errstate(all="ignore"):
-                ess = float(array_stats.ess(values.astype(np.float64), method="bulk"))
+            ess = effective_size(values, bulk=True)
             if not ess >= _ESS * _share(values.size):
                 return f"the {values.size} draws of {name} are worth {ess:.0f} independent ones"
     return ""
 
 
-def _batch_errors(values: _Floats) -> NDArray[np.float64]:
-    """Return errors of the means over chains and draws, by means of batches of draws.
-
-    Rougher than ArviZ's, and quick for many columns: they say at which of them to look.
-    """
+def _batch_means(values: _Floats) -> NDArray[np.float64]:
+    """Return means over batches of draws, by chain, batch and column."""
     n_chains, n_draws, n_columns = values.shape
     count = min(_BATCHES, n_draws)
     length = n_draws // count
     batches = values[:, : count * length].reshape(n_chains, count, length, n_columns)
-    means = batches.mean(axis=2, dtype=np.float64).reshape(n_chains * count, n_columns)
+    return np.asarray(batches.mean(axis=2, dtype=np.float64))
+
+
+def _batch_errors(batches: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return errors of the means over chains and draws, by means of batches of draws.
+
+    Rougher than ArviZ's, and quick for many columns: they say at which of them to look.
+    """
+    means = batches.reshape(batches.shape[0] * batches.shape[1], batches.shape[2])
     return np.asarray(means.std(axis=0) / np.sqrt(means.shape[0]))

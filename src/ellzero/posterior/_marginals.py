@@ -343,6 +343,8 @@ def _bases(
     gram: _Floats, widths: list[int], scales: _Floats, units: _Integers
 ) -> tuple[Any, _Integers]:
     """Return what turns coefficients in the scaled bases of groups into those of columns."""
+    if all(width == 1 for width in widths):
+        return sparse.diags_array(scales, format="csr"), np.asarray(units)
     blocks, unit_of, begin = [], [], 0
     for width, scale, unit in zip(widths, scales, units, strict=True):
         own = gram[begin : begin + width, begin : begin + width]
@@ -350,8 +352,7 @@ def _bases(
         blocks.append(block)
         unit_of += [unit] * block.shape[1]
         begin += width
-    turn = sparse.csr_array(sparse.block_diag(blocks)) if blocks else sparse.csr_array((0, 0))
-    return turn, np.array(unit_of, dtype=np.int64)
+    return sparse.csr_array(sparse.block_diag(blocks)), np.array(unit_of, dtype=np.int64)
 
 
 def whiten(gram: _Floats) -> _Floats:

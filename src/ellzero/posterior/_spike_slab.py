@@ -542,9 +542,12 @@ class SpikeSlabRegressor(ByModel):
         if not exact:
             rows = len(chains[0]["conditional"])  # for every batch of draws one
             shape = (self.n_chains, rows, len(problem.names))
-            self._conditional = np.empty(shape, dtype=np.float32)
-            for own, chain in zip(self._conditional, chains, strict=True):
-                own[:] = chain.pop("conditional")  # a large one is not held twice for long
+            if self.n_chains == 1:
+                self._conditional = chains[0].pop("conditional")[None]
+            else:
+                self._conditional = np.empty(shape, dtype=np.float32)
+                for own, chain in zip(self._conditional, chains, strict=True):
+                    own[:] = chain.pop("conditional")  # a large one is not held twice for long
             if flat is not None:
                 self._conditional[:, :, flat.present] = 1.0
         self._mean, self._weight = design.mean, design.weight
