@@ -7,11 +7,28 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from fork_server import ForkServer
+from forks import FORKS, ForkServer
 from patience import PATIENCE
 
 COMMAND = Path(sys.executable).with_name("ellzero")
-_FORKED = ForkServer()
+# What commands import of other packages, as far as it takes long
+_SERVER = ForkServer(
+    [
+        "arviz_stats.base",
+        "click",
+        "jinja2",
+        "pandas",
+        "pyarrow.parquet",
+        "rich.console",
+        "scipy.signal",
+        "scipy.stats",
+        "sklearn.discriminant_analysis",
+        "sklearn.feature_selection",
+        "sklearn.isotonic",
+        "sklearn.linear_model",
+    ],
+    PYTHONUTF8="1",
+)
 
 
 class Result(NamedTuple):
@@ -20,16 +37,16 @@ class Result(NamedTuple):
     err: str
 
 
-def ellzero(*arguments, cwd=None, limit=None, **environment):
+def ellzero(*arguments, cwd=".", limit=None, **environment):
     """Run the command; standard output and error are pipes.
 
-    On Linux it is forked from a process that has imported other packages, which is quick; under a
-    limit or in another environment it is started, for these count from the start.
+    It is forked, or else started: under a limit or in another environment, which both count from
+    the start, and where there are no forks.
     """
     line = [str(COMMAND), *map(str, arguments)]
-    everywhere = {**os.environ, "PYTHONUTF8": "1"}
-    if sys.platform == "linux" and limit is None and not environment:
-        result = Result(*_FORKED.run(line, cwd or os.getcwd(), everywhere, PATIENCE))
+    if FORKS and limit is None and not environment:
+        program = "from ellzero.cli import main; main()"
+        result = Result(*_SERVER.run(program, line, cwd))
     else:
         done = subprocess.run(
             line,
@@ -38,7 +55,7 @@ def ellzero(*arguments, cwd=None, limit=None, **environment):
             encoding="utf-8",
             timeout=PATIENCE,
             preexec_fn=limit,
-            env={**everywhere, **environment},
+            env={**os.environ, "PYTHONUTF8": "1", **environment},
             check=False,
         )
         result = Result(done.returncode, done.stdout, done.stderr)
