@@ -21,6 +21,8 @@ demo:
 	@echo "  $(VENV)/bin/ellzero posterior --example diabetes --report demo/posterior.html"
 	@echo "  $(VENV)/bin/ellzero --help"
 
+# Modules are compiled once, not by every process that a test starts, whatever the environment says.
+test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.installed $(VENV)/.test
 	$(PY) -m pytest -n logical --dist worksteal
 

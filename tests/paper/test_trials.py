@@ -38,9 +38,10 @@ def test_in_the_order_of_tasks_and_with_progress():
     assert told == [(done, 5) for done in range(6)]
 
 
-def test_two_workers_equal_one():
-    options = {"dask": None, "path": None, "progress": None}
-    one, two = (simulate(4, 0, jobs=jobs, **options) for jobs in (1, 2))
+def test_two_workers_equal_one(trial_file):
+    options = {"dask": None, "progress": None}
+    one = simulate(4, 0, jobs=1, path=trial_file, **options)
+    two = simulate(4, 0, jobs=2, path=None, **options)
     pd.testing.assert_frame_equal(one, two, check_exact=True)
     # And any trial by itself equals the one that came after others.
     with one_thread():
@@ -146,18 +147,20 @@ def test_an_error_in_a_trial_keeps_the_others(tmp_path, jobs):
 
 
 def test_one_thread_puts_things_back(monkeypatch):
-    from threadpoolctl import threadpool_info
+    from threadpoolctl import threadpool_info, threadpool_limits
 
     def threads():
         return [pool["num_threads"] for pool in threadpool_info()]
 
-    before = threads()
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    with one_thread():
-        assert set(threads()) <= {1}
-        assert os.environ["OMP_NUM_THREADS"] == "1"
-    assert "OMP_NUM_THREADS" not in os.environ
-    assert threads() == before
+    with threadpool_limits(2):
+        before = threads()
+        assert set(before) == {2}
+        with one_thread():
+            assert set(threads()) == {1}
+            assert os.environ["OMP_NUM_THREADS"] == "1"
+        assert "OMP_NUM_THREADS" not in os.environ
+        assert threads() == before
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     with one_thread():
         assert os.environ["OMP_NUM_THREADS"] == "1"
@@ -201,7 +204,7 @@ def cluster(tmp_path, monkeypatch):
 
 
 @quiet_dask
-def test_a_cluster_that_loses_a_worker(cluster, tmp_path):
+def test_a_cluster_that_loses_a_worker(cluster, tmp_path, trial_file):
     from distributed import Client
 
     address, workers = cluster
@@ -219,7 +222,7 @@ def test_a_cluster_that_loses_a_worker(cluster, tmp_path):
     assert workers[0].wait(timeout=PATIENCE) == -signal.SIGKILL
     assert told == list(range(7))
     assert count_trials(path) == 6
-    here = simulate(6, 0, jobs=1, dask=None, path=None, progress=None)
+    here = simulate(6, 0, jobs=1, dask=None, path=trial_file, progress=None)
     pd.testing.assert_frame_equal(table, here, check_exact=True)
 
 

@@ -4,6 +4,7 @@ Variances that are learned are integrated over a grid of their logarithms. Colum
 norm; with an intercept, Z and y are centred and mu is flat, so that y has n - 1 dimensions.
 """
 
+from functools import cache
 from itertools import chain, combinations
 
 import numpy as np
@@ -39,11 +40,18 @@ def coefficients(Z, y, precision):
 
 def log_density(Z, y, degrees, s2, precision):
     """Of y ~ N(0, s2 (I + Z precision^-1 Z')) in so many dimensions; y lies in all of them."""
+    return log_normal(s2, degrees, *variance_terms(Z, y, precision))
+
+
+def log_normal(s2, degrees, log_determinant, quadratic):
+    return -0.5 * (degrees * np.log(2 * np.pi * s2) + log_determinant + quadratic / s2)
+
+
+def variance_terms(Z, y, precision):
+    """Return log det V and y'V^-1 y, for V = I + Z precision^-1 Z'."""
     n, k = Z.shape
     V = np.eye(n) + (Z @ np.linalg.solve(precision, Z.T) if k else 0)
-    _, log_determinant = np.linalg.slogdet(V)
-    quadratic = y @ np.linalg.solve(V, y)
-    return -0.5 * (degrees * np.log(2 * np.pi * s2) + log_determinant + quadratic / s2)
+    return np.linalg.slogdet(V)[1], y @ np.linalg.solve(V, y)
 
 
 def posterior(Z, y, *, degrees, precision, s2_grid, tau_grid, theta=None, beta_prior=None):
@@ -59,13 +67,18 @@ def posterior(Z, y, *, degrees, precision, s2_grid, tau_grid, theta=None, beta_p
     for support in supports:
         before = log_prior(support, p, theta, beta_prior)
         rows = []
+
+        @cache
+        def given(tau, Z=Z[:, support]):
+            P = precision(Z, tau)
+            mean, covariance, _ = coefficients(Z, y, P)
+            return mean, np.diag(covariance), variance_terms(Z, y, P)
+
         for s2, s2_weight in zip(*s2_grid, strict=True):
             for tau, tau_weight in zip(*tau_grid(s2), strict=True):
-                P = precision(Z[:, support], tau)
-                mean, covariance, _ = coefficients(Z[:, support], y, P)
-                value = before + s2_weight + tau_weight
-                value += log_density(Z[:, support], y, degrees, s2, P)
-                rows.append((value, mean, mean**2 + s2 * np.diag(covariance)))
+                mean, variances, terms = given(tau)
+                value = before + s2_weight + tau_weight + log_normal(s2, degrees, *terms)
+                rows.append((value, mean, mean**2 + s2 * variances))
         tables.append(rows)
     total = logsumexp([row[0] for rows in tables for row in rows])
     inclusion, mean, square = np.zeros(p), np.zeros(p), np.zeros(p)
