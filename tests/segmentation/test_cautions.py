@@ -39,6 +39,12 @@ def test_what_is_not_made_of_pieces(signal, words):
     assert found.cautions == list(caught[0].message.cautions)
 
 
+def test_a_ramp_without_noise():
+    with pytest.warns(PiecesWarning) as caught:
+        segment(np.arange(1.0, 101.0))
+    assert {warning.category for warning in caught} == {PiecesWarning}
+
+
 def test_short_pieces():
     pulses = np.zeros(N)
     pulses[10::20] = pulses[11::20] = 30.0

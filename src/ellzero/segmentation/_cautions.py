@@ -168,6 +168,8 @@ def _peak(differences: _Floats) -> tuple[float, bool]:
     cut = np.clip(differences / spread, -6, 6)  # jumps are no part of a season
     power = np.abs(np.fft.rfft((cut - cut.mean()) * np.hanning(n))) ** 2
     power = power[_PERIODS:]
+    if not power.max() > 0:  # a ramp without noise
+        return math.inf, False
     width = min(_NEIGHBOURS, len(power) // 2)
     around = median_filter(power, width, mode="reflect") / math.log(2)
     # The ordinates of a spectrum without peaks are exponential around its level.
