@@ -157,7 +157,8 @@ def make_parts(data: Data, splits: list[Split]) -> Parts | None:
     for which in rows:
         place[which] = np.arange(len(which))
     trained_on = np.ascontiguousarray(member[:, first].T)
-    room = plan_room(data.memory, data.X.shape[1], len(rows), len(splits), data.largest)
+    table = data.X.nbytes if isinstance(data.X, np.ndarray) else 0
+    room = plan_room(data.memory, data.X.shape[1], len(rows), len(splits), data.largest, table)
     if isinstance(data.X, ColumnSource):
         columns, designs, owner = data.source_parts(rows)
         core = _core.make_parts(designs, room.parts, owner)

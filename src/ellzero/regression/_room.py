@@ -20,6 +20,8 @@ __all__ = ["Room", "cache_bytes", "check_memory", "plan_room"]
 _OF_PART, _OF_FOLD = 4, 7
 # Columns of products beyond those of a model: of moves that are looked at.
 _MORE = 4
+# What products of parts may take however small X is.
+_LEAST_PARTS = 64e6
 # Blocks that are read and columns that are at hand, and what a process takes anyway.
 _BASE = 4.0 * BLOCK_BYTES + 2e8
 
@@ -52,10 +54,18 @@ def cache_bytes(memory: float | None, columns: int) -> float:
     return memory - _BASE - 8.0 * columns * _OF_FOLD
 
 
-def plan_room(memory: float | None, columns: int, parts: int, folds: int, largest: int) -> Room:
-    """Share out a budget for folds that are pools of parts, with models of up to a size."""
+def plan_room(
+    memory: float | None, columns: int, parts: int, folds: int, largest: int, table: float
+) -> Room:
+    """Share out a budget for folds that are pools of parts, with models of up to a size.
+
+    ``table`` are the bytes of a dense X in memory; 0 of any other.
+    """
     if memory is None:
-        return Room(CACHE_BYTES, CACHE_BYTES, folds)
+        # More than X takes would only be written and not be read again: most columns are wanted by
+        # all folds at once, or by one.
+        room = min(CACHE_BYTES, max(table, _LEAST_PARTS)) if table else CACHE_BYTES
+        return Room(room, CACHE_BYTES, folds)
     fixed = _BASE + 8.0 * columns * (_OF_PART * parts + _OF_FOLD * (folds + 1))
     pass_bytes = 8.0 * columns * parts * max(16, parts + 4)
     model_bytes = 8.0 * columns * (largest + _MORE)
