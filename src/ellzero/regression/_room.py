@@ -21,7 +21,7 @@ _OF_PART, _OF_FOLD = 4, 7
 # Columns of products beyond those of a model: of moves that are looked at.
 _MORE = 4
 # What products of parts may take however small X is.
-_LEAST_PARTS = 64e6
+_LEAST_PARTS = 256e6
 # Blocks that are read and columns that are at hand, and what a process takes anyway.
 _BASE = 4.0 * BLOCK_BYTES + 2e8
 
