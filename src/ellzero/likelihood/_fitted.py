@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ellzero._columns import column_name, resolve_columns
 from ellzero._engine import thread_count
+from ellzero._estimators import SelectingModel
 from ellzero._progress import progress_printer
-from ellzero._sklearn import SelectingModel
 from ellzero.regression._group_rows import GroupRows, group_rows
 from ellzero.regression._group_search import GroupSearch, UnitModel
 from ellzero.regression._losses import Loss, check_response, default_ridge

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero._sklearn import Interval, SelectingClassifier, StrOptions, check_classifier_input
+from ellzero._estimators import SelectingClassifier
+from ellzero._sklearn import Interval, StrOptions, check_classifier_input
 from ellzero.likelihood._fitted import FittedLikelihood
 from ellzero.regression._criteria import CRITERIA
 from ellzero.regression._losses import Loss

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ellzero._sklearn import SelectingModel
+from ellzero._estimators import SelectingModel
 from ellzero.posterior._draws import PosteriorDraws
 
 __all__ = ["ArvizModel", "dense"]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logsumexp
 
-from ellzero._sklearn import SelectingClassifier
+from ellzero._estimators import SelectingClassifier
 from ellzero.posterior._draws import PosteriorDraws
 from ellzero.posterior._results import PosteriorModel, check_level, dense
 

@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from ellzero import _core
 from ellzero._columns import column_name
 from ellzero._engine import make_design, thread_count
+from ellzero._estimators import SelectingRegressor
 from ellzero._predictive import predictive_interval, student_log_density
-from ellzero._sklearn import SelectingRegressor, validate_table
+from ellzero._sklearn import validate_table
 from ellzero.genotypes._genotypes import Genotypes
 from ellzero.posterior._arviz import ArvizModel, dense
 from ellzero.posterior._draws import PosteriorDraws

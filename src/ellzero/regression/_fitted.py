@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ellzero import _core
 from ellzero._columns import column_name
-from ellzero._sklearn import SelectingRegressor
+from ellzero._estimators import SelectingRegressor
 from ellzero.regression._group_rows import GroupRows, group_rows
 from ellzero.regression._group_search import GroupSearch, UnitModel
 from ellzero.regression._units import Units

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ellzero._sklearn import RowTransformer, StrOptions
+from ellzero._estimators import RowTransformer
+from ellzero._sklearn import StrOptions
 from ellzero.segmentation._choose import How
 from ellzero.segmentation._noise import CORRELATION, NOISE
 from ellzero.segmentation._segment import LAM, segment_series
