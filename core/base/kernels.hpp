@@ -113,6 +113,13 @@ void multiply_panel(const double* panel, Index rows, const double* shift, const 
 void multiply_panel(const float* panel, Index rows, const double* shift, const double* v,
                     Index width, double* out);
 
+// Adds the same to out[b][j] for rows that lie apart, for at most kRowProducts columns of v.
+inline constexpr Index kRowProducts = 3;
+void multiply_rows(const double* const* rows, Index count, Index columns, const double* shift,
+                   const double* v, Index width, double* const* out);
+void multiply_rows(const float* const* rows, Index count, Index columns, const double* shift,
+                   const double* v, Index width, double* const* out);
+
 // out[i] = sum over s of coefficient[s] * column[s][i], for begin <= i < end, written from out[0].
 void combine(const double* const* columns, const double* coefficients, Index count, Index begin,
              Index end, double* out);

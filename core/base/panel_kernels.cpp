@@ -85,6 +85,51 @@ ELLZERO_INLINE void multiply_panel_any(const T* panel, Index rows, const double*
   }
 }
 
+template <int N, class T>
+ELLZERO_INLINE void multiply_rows_n(const T* const* rows, Index count, Index columns,
+                                    const double* shift, const double* v, double* const* out) {
+  Index j = 0;
+  for (; j + 2 * kLanes <= columns; j += 2 * kLanes) {
+    const Lanes m[2] = {load(shift + j), load(shift + j + kLanes)};
+    Lanes a[N][2];
+    for (int b = 0; b < N; ++b) {
+      for (int h = 0; h < 2; ++h) a[b][h] = load(out[b] + j + h * kLanes);
+    }
+    for (Index r = 0; r < count; ++r) {
+      const Lanes x[2] = {load(rows[r] + j) - m[0], load(rows[r] + j + kLanes) - m[1]};
+      for (int b = 0; b < N; ++b) {
+        const Lanes w = broadcast(v[r * N + b]);
+        for (int h = 0; h < 2; ++h) a[b][h] += x[h] * w;
+      }
+    }
+    for (int b = 0; b < N; ++b) {
+      for (int h = 0; h < 2; ++h) store(out[b] + j + h * kLanes, a[b][h]);
+    }
+  }
+  for (; j < columns; ++j) {
+    for (int b = 0; b < N; ++b) {
+      for (Index r = 0; r < count; ++r) {
+        out[b][j] += (static_cast<double>(rows[r][j]) - shift[j]) * v[r * N + b];
+      }
+    }
+  }
+}
+
+template <class T>
+ELLZERO_INLINE void multiply_rows_any(const T* const* rows, Index count, Index columns,
+                                      const double* shift, const double* v, Index width,
+                                      double* const* out) {
+  static_assert(kRowProducts == 3, "as many cases as that");
+  switch (width) {
+    case 1:
+      return multiply_rows_n<1>(rows, count, columns, shift, v, out);
+    case 2:
+      return multiply_rows_n<2>(rows, count, columns, shift, v, out);
+    default:
+      return multiply_rows_n<3>(rows, count, columns, shift, v, out);
+  }
+}
+
 }  // namespace
 
 ELLZERO_MULTIVERSION
@@ -107,6 +152,18 @@ ELLZERO_MULTIVERSION
 void multiply_panel(const float* panel, Index rows, const double* shift, const double* v,
                     Index width, double* out) {
   multiply_panel_any(panel, rows, shift, v, width, out);
+}
+
+ELLZERO_MULTIVERSION
+void multiply_rows(const double* const* rows, Index count, Index columns, const double* shift,
+                   const double* v, Index width, double* const* out) {
+  multiply_rows_any(rows, count, columns, shift, v, width, out);
+}
+
+ELLZERO_MULTIVERSION
+void multiply_rows(const float* const* rows, Index count, Index columns, const double* shift,
+                   const double* v, Index width, double* const* out) {
+  multiply_rows_any(rows, count, columns, shift, v, width, out);
 }
 
 }  // namespace ellzero

@@ -82,7 +82,7 @@ nb::tuple hull_of(const Vector<double>& energies, double next, double floor) {
 
 class PythonFolds {
  public:
-  PythonFolds(const nb::list& designs, const nb::list& held_out, Parts* parts, bool sbr,
+  PythonFolds(const nb::list& designs, const nb::list& held_out, ColumnPasses* shared, bool sbr,
               double ridge, const Vector<Index>& forced, int threads, int pass_threads)
       : designs_(designs), held_out_(held_out), sbr_(sbr) {
     require(nb::len(designs) > 0 && nb::len(designs) == nb::len(held_out), "rows for every fold");
@@ -99,8 +99,8 @@ class PythonFolds {
       require(forced(i) >= 0 && forced(i) < folds[0].quadratic->columns(), "no such column");
     }
     run_released(interrupt_, [&] {
-      folds_ =
-          std::make_unique<Folds>(std::move(folds), parts, sbr, to_vector(forced), context, passes);
+      folds_ = std::make_unique<Folds>(std::move(folds), shared, sbr, to_vector(forced), context,
+                                       passes);
       return 0;
     });
   }
@@ -177,9 +177,9 @@ void bind_folds(nb::module_& m) {
       .def_prop_ro("lows", [](const FoldModels& f) { return to_array(f.lows); })
       .def_ro("rounding", &FoldModels::rounding);
   nb::class_<PythonFolds>(m, "Folds")
-      .def(nb::init<const nb::list&, const nb::list&, Parts*, bool, double, const Vector<Index>&,
-                    int, int>(),
-           nb::arg("designs"), nb::arg("held_out"), nb::arg("parts").none(), nb::arg("sbr"),
+      .def(nb::init<const nb::list&, const nb::list&, ColumnPasses*, bool, double,
+                    const Vector<Index>&, int, int>(),
+           nb::arg("designs"), nb::arg("held_out"), nb::arg("shared").none(), nb::arg("sbr"),
            nb::arg("ridge"), nb::arg("forced").noconvert(), nb::arg("threads"),
            nb::arg("pass_threads"), nb::keep_alive<1, 4>())
       .def("search", &PythonFolds::search, nb::arg("max_size"), nb::arg("progress").none(),

@@ -255,7 +255,8 @@ void bind_quadratic(nb::module_& m) {
       });
   m.def("project", &project, nb::arg("base"), nb::arg("columns").noconvert(),
         nb::arg("cache_bytes"), nb::arg("threads"), nb::keep_alive<0, 1>());
-  nb::class_<Parts>(m, "Parts")
+  nb::class_<ColumnPasses>(m, "ColumnPasses");
+  nb::class_<Parts, ColumnPasses>(m, "Parts")
       .def_prop_ro("passes", &Parts::passes)
       .def(
           "keep_in",
@@ -269,7 +270,7 @@ void bind_quadratic(nb::module_& m) {
         nb::arg("owner").none() = nb::none(), nb::keep_alive<0, 1>(), nb::keep_alive<0, 3>());
   m.def("pooled_quadratic", &pooled_quadratic, nb::arg("parts"), nb::arg("which").noconvert(),
         nb::arg("cache_bytes"), nb::keep_alive<0, 1>());
-  nb::class_<AllRows>(m, "AllRows");
+  nb::class_<AllRows, ColumnPasses>(m, "AllRows");
   m.def("all_rows", &all_rows, nb::arg("quadratic"), nb::arg("columns"), nb::arg("y").noconvert(),
         nb::arg("weights").noconvert().none(), nb::arg("centred"), nb::arg("threads"),
         nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>(),

@@ -1,7 +1,8 @@
 // Some rows of a dense X, float64 or float32, where they lie: a stretch of some columns at a time
 // is brought into panels, of which everything is made as in panel_columns.hpp, to the same bits. It
 // takes no room, and is as quick where X lies row by row and is large: then the rows have to come
-// from memory, copied or not.
+// from memory, copied or not. Where X lies row by row, the products with a few vectors are summed
+// along the rows, which need not be brought in.
 #pragma once
 
 #include <algorithm>
@@ -31,10 +32,22 @@ class ChosenRows final : public Columns {
     for (Index r = 0; r < count; ++r) out[r] = static_cast<double>(*x_.at(which_[which[r]], j));
   }
 
+  void read_several(Index first, Index count, Index row, Index rows, double* out) const override {
+    for (Index r = 0; r < rows; ++r) {
+      const T* source = x_.at(which_[row + r], first);
+      for (Index c = 0; c < count; ++c) {
+        out[c * rows + r] = static_cast<double>(source[c * x_.column_stride]);
+      }
+    }
+  }
+
   void products(const Standardisation& standardisation, const Operand& v, double* const* out,
                 const Context& context) const override {
     const Index width = v.width();
     const std::vector<double> weighted = weighted_rows(standardisation, v);
+    if (x_.column_stride == 1 && width <= kRowProducts) {
+      return products_along(standardisation, weighted, width, out, context);
+    }
     const auto work = [&](Index begin, Index end, auto poll) {
       std::vector<T> room(kPanels * kTileRows * kPanelColumns);
       std::vector<double> total(kPanels * width * kPanelColumns);
@@ -105,6 +118,44 @@ class ChosenRows final : public Columns {
   Index panels() const { return (columns_ + kPanelColumns - 1) / kPanelColumns; }
   Index panel_width(Index panel) const {
     return std::min(kPanelColumns, columns_ - panel * kPanelColumns);
+  }
+
+  // The products with a few vectors, a stretch of columns at a time.
+  void products_along(const Standardisation& standardisation, const std::vector<double>& weighted,
+                      Index width, double* const* out, const Context& context) const {
+    constexpr Index kColumns = 512, kRows = 8;
+    const auto work = [&](Index begin, Index end, auto poll) {
+      const T* rows[kRows];
+      std::vector<double> total(width * kColumns);
+      double* sums[kRowProducts];
+      for (Index stretch = begin; stretch < end; ++stretch) {
+        if (poll()) return;
+        const Index first = stretch * kColumns, count = std::min(kColumns, columns_ - first);
+        for (Index tile = 0; tile < rows_; tile += kTileRows) {
+          const Index tile_end = std::min(rows_, tile + kTileRows);
+          for (Index b = 0; b < width; ++b) {
+            sums[b] = tile == 0 ? out[b] + first : total.data() + b * kColumns;
+            std::fill_n(sums[b], count, 0.0);
+          }
+          for (Index row = tile; row < tile_end; row += kRows) {
+            const Index some = std::min(kRows, tile_end - row);
+            for (Index r = 0; r < some; ++r) rows[r] = x_.at(which_[row + r], first);
+            multiply_rows(rows, some, count, standardisation.mean + first,
+                          weighted.data() + row * width, width, sums);
+          }
+          if (tile == 0) continue;
+          for (Index b = 0; b < width; ++b) {
+            for (Index j = 0; j < count; ++j) out[b][first + j] += sums[b][j];
+          }
+        }
+        for (Index b = 0; b < width; ++b) {
+          for (Index j = first; j < first + count; ++j) {
+            out[b][j] *= standardisation.inverse_scale[j];
+          }
+        }
+      }
+    };
+    parallel_ranges((columns_ + kColumns - 1) / kColumns, worth_sharing(width, context), work);
   }
 
   // The vectors of v times the roots of the weights, kPanelProducts of them side by side.

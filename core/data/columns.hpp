@@ -67,6 +67,10 @@ class Columns {
 
   // out[r] = X(row + r, j)
   virtual void read(Index j, Index row, Index rows, double* out) const = 0;
+  // out[c * rows + r] = X(row + r, first + c), of several columns
+  virtual void read_several(Index first, Index count, Index row, Index rows, double* out) const {
+    for (Index c = 0; c < count; ++c) read(first + c, row, rows, out + c * rows);
+  }
   // out[r] = X(which[r], j)
   virtual void read_rows(Index j, const Index* which, Index count, double* out) const = 0;
 

@@ -11,20 +11,15 @@
 #include <vector>
 
 #include "base/large_array.hpp"
+#include "data/column_passes.hpp"
 #include "data/pooled_moments.hpp"
 #include "data/prepared_columns.hpp"
 
 namespace ellzero {
 
-// Columns that have not been made, where making them is put off until others want some too. The
-// first is needed to go on.
-struct ColumnMissing {
-  std::vector<Index> columns;
-};
-
 // The parts, and the columns of their products as far as anybody wanted them. Several threads may
 // ask at once.
-class Parts {
+class Parts final : public ColumnPasses {
  public:
   using Products = std::shared_ptr<const double>;
 
@@ -59,12 +54,11 @@ class Parts {
   double unit(Index j) const { return unit_[j]; }
   const double* share(Index b) const { return share_.data() + b * columns(); }
 
-  // How many columns a pass had better make, and whether it is worth looking ahead for them.
-  Index pass_columns() const {
+  Index pass_columns() const override {
     const Index room = static_cast<Index>(std::min<std::size_t>(bound_ / 2, 1 << 20));
     return std::clamp(parts_[0]->pass_columns(), kBlockColumns, std::max(room, kBlockColumns));
   }
-  bool passes_are_dear() const { return parts_[0]->pass_columns() > kBlockColumns; }
+  bool passes_are_dear() const override { return parts_[0]->pass_columns() > kBlockColumns; }
 
   bool has(Index j) {
     const std::lock_guard<std::mutex> guard(lock_);
@@ -90,7 +84,7 @@ class Parts {
       }
     }
     if (missing.empty()) return out;
-    if (put_off_) throw ColumnMissing{missing};
+    if (is_put_off()) throw ColumnMissing{missing};
     make(missing, context);
     for (Index i = 0; i < count; ++i) {
       if (!out[i]) out[i] = held_.at(which[i]);
@@ -100,7 +94,7 @@ class Parts {
 
   // Makes those that have not been made, all columns where that is little work: it will be asked
   // for most of them.
-  void prepare(std::vector<Index> which, const Context& context) {
+  void prepare(std::vector<Index> which, const Context& context) override {
     const Index p = columns();
     if (static_cast<std::size_t>(p) <= bound_ && entries() * static_cast<double>(p) < kLittleWork) {
       which.resize(p);
@@ -117,22 +111,6 @@ class Parts {
       make({which.begin() + begin, which.begin() + end}, context);
     }
   }
-
-  // While it lives, a column that is missing is not made when asked for: ColumnMissing is thrown.
-  class PutOff {
-   public:
-    explicit PutOff(Parts* parts) : parts_(parts) {
-      if (parts_) parts_->put_off_ = true;
-    }
-    ~PutOff() {
-      if (parts_) parts_->put_off_ = false;
-    }
-    PutOff(const PutOff&) = delete;
-    PutOff& operator=(const PutOff&) = delete;
-
-   private:
-    Parts* parts_;
-  };
 
   double entries() const {
     double sum = 0;
@@ -225,7 +203,6 @@ class Parts {
   std::unordered_map<Index, Products> held_;
   std::list<Index> order_;  // in which they were made
   std::size_t bound_;
-  bool put_off_ = false;
   std::shared_ptr<double[]> slab_;  // lives as long as a column in it
   Index slab_columns_ = 1, slab_used_ = 0;
   Index passes_ = 0;

@@ -21,13 +21,14 @@
 #include <utility>
 #include <vector>
 
+#include "data/column_passes.hpp"
 #include "data/prepared_columns.hpp"
 #include "data/quadratic.hpp"
 
 namespace ellzero {
 
 // All rows, and their quadratic.
-class AllRows {
+class AllRows final : public ColumnPasses {
  public:
   // All are kept by the caller for as long as this lives; no weights (null) are ones.
   AllRows(const Quadratic& its_quadratic, const Columns& its_columns, const double* its_y,
@@ -49,6 +50,23 @@ class AllRows {
   }
 
   double weight(Index row) const { return weights ? weights[row] : 1.0; }
+
+  void prepare(std::vector<Index> which, const Context& context) override {
+    GramCache& cache = quadratic.cache();
+    cache.keep_spare(static_cast<Index>(which.size()));
+    cache.prepare(which, context);
+  }
+  Index pass_columns() const override { return quadratic.pass_columns(); }
+  bool passes_are_dear() const override { return pass_columns() > kBlockColumns; }
+  // Throws if some of these are missing, and are not to be made now.
+  void expect(const Index* which, Index count) const {
+    if (!is_put_off()) return;
+    std::vector<Index> missing;
+    for (Index b = 0; b < count; ++b) {
+      if (!quadratic.cache().has(which[b])) missing.push_back(which[b]);
+    }
+    if (!missing.empty()) throw ColumnMissing{missing};
+  }
 
   const Quadratic& quadratic;
   const Columns& columns;
@@ -88,6 +106,7 @@ class RemainingQuadratic final : public Quadratic {
 
   void gram_columns(const Index* which, Index count, double* const* out,
                     const Context& context) const override {
+    all_.expect(which, count);
     GramCache& whole = all_.quadratic.cache();
     whole.prepare({which, which + count}, context);
     z_.bring(which, count);
@@ -158,7 +177,7 @@ class RemainingQuadratic final : public Quadratic {
     bool subtract(const AllRows& all, const Columns& left_out, const std::vector<Index>& which) {
       const Quadratic& whole = all.quadratic;
       const Index rows = left_out.rows();
-      std::vector<double> y(rows), z(std::min(rows, kTileRows));
+      std::vector<double> y(rows), x;
       double sum_y = all.sum_y;
       for (Index r = 0; r < rows; ++r) {
         const double w = all.weight(which[r]), u = all.y[which[r]] - whole.mean_y;
@@ -176,36 +195,54 @@ class RemainingQuadratic final : public Quadratic {
       if (whole.yy == 0) prepared.yy = 0;
       if (!(prepared.yy >= kLeast * whole.yy)) return false;
       if (prepared.yy > 0 && is_rounding(std::sqrt(prepared.yy), prepared.mean_y)) return false;
-      const PreparedColumns seen(
-          left_out,
-          {whole.mean.data(), whole.inverse_scale.data(), roots.empty() ? nullptr : roots.data()},
-          y.data());
-      for (Index j = 0; j < whole.columns(); ++j) {
-        const double inverse = whole.inverse_scale[j];
-        prepared.mean[j] = whole.mean[j];
-        if (!(inverse > 0)) continue;
-        double share = 1, zy = whole.zy[j], sum = all.sums[j];
+      constexpr Index kColumns = 64;
+      std::vector<double> share(kColumns), zy(kColumns), sum(kColumns);
+      for (Index first = 0; first < whole.columns(); first += kColumns) {
+        const Index count = std::min(kColumns, whole.columns() - first);
+        for (Index c = 0; c < count; ++c) {
+          share[c] = 1;
+          zy[c] = whole.zy[first + c];
+          sum[c] = all.sums[first + c];
+        }
         for (Index row = 0; row < rows; row += kTileRows) {
-          const Index count = std::min(kTileRows, rows - row);
-          seen.read(j, row, count, z.data());
-          for (Index r = 0; r < count; ++r) {
-            share -= z[r] * z[r];
-            zy -= z[r] * y[row + r];
-            sum -= z[r] * (roots.empty() ? 1.0 : roots[row + r]);
+          const Index some = std::min(kTileRows, rows - row);
+          x.resize(count * some);
+          left_out.read_several(first, count, row, some, x.data());
+          for (Index c = 0; c < count; ++c) {
+            const double m = whole.mean[first + c], f = whole.inverse_scale[first + c];
+            for (Index r = 0; r < some; ++r) {
+              const double root = roots.empty() ? 1.0 : roots[row + r];
+              const double z = (x[c * some + r] - m) * f * root;
+              share[c] -= z * z;
+              zy[c] -= z * y[row + r];
+              sum[c] -= z * root;
+            }
           }
         }
-        if (all.centred) {
-          sums[j] = sum;
-          share -= sum * sum / weight;
-          zy -= sum * sum_y / weight;
-          prepared.mean[j] += sum / (weight * inverse);
+        for (Index c = 0; c < count; ++c) {
+          if (!set_column(all, first + c, share[c], zy[c], sum[c], sum_y)) return false;
         }
-        if (!(share >= kLeast)) return false;
-        ratio[j] = 1 / std::sqrt(share);
-        prepared.inverse_scale[j] = inverse * ratio[j];
-        if (is_rounding(1 / prepared.inverse_scale[j], prepared.mean[j])) return false;
-        prepared.zy[j] = prepared.yy > 0 ? zy * ratio[j] : 0;
       }
+      return true;
+    }
+
+    // Of a column what is left of its square, of its product with y and of its sum.
+    bool set_column(const AllRows& all, Index j, double share, double zy, double sum,
+                    double sum_y) {
+      const double inverse = all.quadratic.inverse_scale[j], weight = prepared.weight;
+      prepared.mean[j] = all.quadratic.mean[j];
+      if (!(inverse > 0)) return true;
+      if (all.centred) {
+        sums[j] = sum;
+        share -= sum * sum / weight;
+        zy -= sum * sum_y / weight;
+        prepared.mean[j] += sum / (weight * inverse);
+      }
+      if (!(share >= kLeast)) return false;
+      ratio[j] = 1 / std::sqrt(share);
+      prepared.inverse_scale[j] = inverse * ratio[j];
+      if (is_rounding(1 / prepared.inverse_scale[j], prepared.mean[j])) return false;
+      prepared.zy[j] = prepared.yy > 0 ? zy * ratio[j] : 0;
       return true;
     }
 

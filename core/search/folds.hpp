@@ -1,6 +1,6 @@
 // All folds of a cross-validation, side by side.
 //
-// Folds that are pools of the same parts go in step: each goes on until it wants a Gram column that
+// Folds that share passes over X go in step: each goes on until it wants a Gram column that
 // nobody has made, then one pass over X makes what all of them want. Between passes they run in
 // threads. What a fold finds depends on its own rows alone, and on its
 // neighbour.
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/parts.hpp"
+#include "data/column_passes.hpp"
 #include "search/fold_search.hpp"
 #include "search/held_out.hpp"
 
@@ -26,12 +26,12 @@ struct Fold {
 
 class Folds {
  public:
-  // `parts` is what the quadratics are pools of, or null. `context` says how many threads share the
-  // folds, `passes` how many share a pass.
-  Folds(std::vector<Fold> folds, Parts* parts, bool sbr, const std::vector<Index>& forced,
+  // `shared` are passes that the quadratics are made in, or null. `context` says how many threads
+  // share the folds, `passes` how many share a pass.
+  Folds(std::vector<Fold> folds, ColumnPasses* shared, bool sbr, const std::vector<Index>& forced,
         const Context& context, const Context& passes)
-      : folds_(std::move(folds)), parts_(parts), context_(context), passes_(passes) {
-    if (parts_) parts_->prepare(forced, passes_);
+      : folds_(std::move(folds)), shared_(shared), context_(context), passes_(passes) {
+    if (shared_) shared_->prepare(forced, passes_);
     for (const Fold& fold : folds_) {
       if (sbr) {
         searches_.push_back(std::make_unique<SbrSearch>(*fold.engine, forced));
@@ -39,7 +39,7 @@ class Folds {
         searches_.push_back(std::make_unique<FrontierSearch>(*fold.engine, forced));
       }
       // In step nobody looks ahead unless passes are dear: what others want comes along.
-      if (parts_ && !parts_->passes_are_dear()) {
+      if (shared_ && !shared_->passes_are_dear()) {
         fold.engine->expect_gains_above(std::numeric_limits<double>::infinity());
       }
     }
@@ -53,7 +53,7 @@ class Folds {
       const FoldSearch* near = neighbour ? neighbour->searches_[f].get() : nullptr;
       if (searches_[f]->extend(max_size, near)) open.push_back(searches_[f].get());
     }
-    const Parts::PutOff put_off(parts_);
+    const ColumnPasses::PutOff put_off(shared_);
     while (!open.empty()) {
       std::vector<std::vector<Index>> wanted(open.size());
       each(open.size(), [&](Index f, const Context& context) {
@@ -68,7 +68,7 @@ class Folds {
         if (!wanted[f].empty()) still.push_back(open[f]);
       }
       open = std::move(still);
-      if (!open.empty()) parts_->prepare(in_turn(wanted), passes_);
+      if (!open.empty()) shared_->prepare(in_turn(wanted), passes_);
     }
   }
 
@@ -106,7 +106,7 @@ class Folds {
         if (place >= own.size()) continue;
         ++found;
         const bool known = std::find(out.begin(), out.end(), own[place]) != out.end();
-        const bool room = static_cast<Index>(out.size()) < parts_->pass_columns();
+        const bool room = static_cast<Index>(out.size()) < shared_->pass_columns();
         if (!known && (place == 0 || room)) out.push_back(own[place]);
       }
     }
@@ -122,7 +122,7 @@ class Folds {
   }
 
   std::vector<Fold> folds_;
-  Parts* parts_;
+  ColumnPasses* shared_;
   Context context_;
   Context passes_;
   std::vector<std::unique_ptr<FoldSearch>> searches_;

@@ -124,7 +124,9 @@ def project(
     base: Quadratic, columns: _Integers, cache_bytes: float, threads: int
 ) -> ProjectedQuadratic: ...
 
-class Parts:
+class ColumnPasses: ...
+
+class Parts(ColumnPasses):
     @property
     def passes(self) -> int: ...
     def keep_in(self, path: str) -> None: ...
@@ -132,7 +134,7 @@ class Parts:
 def make_parts(quadratics: list[Quadratic], memory_bound: float, owner: Any = None) -> Parts: ...
 def pooled_quadratic(parts: Parts, which: _Integers, cache_bytes: float) -> Quadratic: ...
 
-class AllRows: ...
+class AllRows(ColumnPasses): ...
 
 def all_rows(
     quadratic: Quadratic,
@@ -196,7 +198,7 @@ class Folds:
         self,
         designs: list[Quadratic],
         held_out: list[HeldOut],
-        parts: Parts | None,
+        shared: ColumnPasses | None,
         sbr: bool,
         ridge: float,
         forced: _Integers,

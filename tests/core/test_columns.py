@@ -158,7 +158,8 @@ def test_rows_where_they_lie_have_the_bits_of_their_copies(rng, dtype, p):
     designs = []
     for columns in (chosen_rows(X, which), copy_rows(X, which)):
         design = make_design_on(columns, y, weights, True, 1)
-        products = columns.products(design.mean, design.inverse_scale, root, V, 1)
-        designs.append((design.mean, design.inverse_scale, design.zy, products))
+        how = (design.mean, design.inverse_scale, root)
+        products = [columns.products(*how, V[:, :width], 1) for width in (1, 2, 3, 16)]
+        designs.append((design.mean, design.inverse_scale, design.zy, *products))
     for one, other in zip(*designs, strict=True):
         np.testing.assert_array_equal(one, other)

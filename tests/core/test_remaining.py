@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from ellzero import _core
-from ellzero._engine import copy_rows, make_columns, make_design_on, make_engine
+from ellzero._engine import chosen_rows, copy_rows, make_columns, make_design_on, make_engine
 
 
 def make_all(X, y, weights=None, intercept=True):
@@ -119,3 +119,30 @@ def test_folds_share_the_passes_over_all_rows(rng):
     for row in range(60):
         make_engine(remaining(everything, X, [row]), 0.0, 1).gram_columns(np.arange(12))
     assert whole.passes == 1
+
+
+def test_rows_left_out_may_stay_where_they_lie(rng):
+    X, y, weights = rng.normal(size=(700, 150)), rng.normal(size=700), rng.random(700)
+    everything = make_all(X, y, weights)
+    which = np.sort(rng.permutation(700)[:300])
+    made = [
+        _core.remaining_quadratic(everything, columns(X, which), which, 1e9)
+        for columns in (copy_rows, chosen_rows)
+    ]
+    assert_same(*made, rtol=0)
+
+
+def test_folds_in_step_want_their_columns_together(rng):
+    X, y = rng.normal(size=(80, 2000)), rng.normal(size=80)
+    columns = make_columns(X)
+    whole = make_design_on(columns, y, None, True, 1)
+    everything = _core.all_rows(whole, columns, y, None, True, 1)
+    parts = np.array_split(np.arange(80), 8)
+    designs = [remaining(everything, X, left_out) for left_out in parts]
+    nowhere = np.zeros(10, dtype=np.int64)
+    held_out = [_core.held_out([columns], nowhere, part, y[part], None) for part in parts]
+    nothing = np.empty(0, dtype=np.int64)
+    folds = _core.Folds(designs, held_out, everything, False, 0.0, nothing, 1, 1)
+    folds.search(10, None)
+    asked = sum(design.columns_made for design in designs)
+    assert 10 <= whole.passes < whole.columns_made < asked

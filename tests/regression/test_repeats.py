@@ -205,6 +205,49 @@ def test_repeats_share_the_design_of_all_rows_and_are_made_when_asked_for():
                 np.testing.assert_array_equal(ours, theirs)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_folds_of_a_wide_table_are_what_is_left_of_all_rows(monkeypatch, rng, weighted, order):
+    X, y = problem(n=50, p=400)
+    X = np.asarray(X, order=order)
+    weights = rng.integers(1, 4, 50).astype(float) if weighted else None
+
+    def fit():
+        return L0RegressorCV(cv=5, n_repeats=3, max_size=12, nested=True).fit(X, y, weights)
+
+    left = fit()
+    monkeypatch.setattr(Data, "is_left_of_all", lambda data, repeats: False)
+    pooled = fit()
+    np.testing.assert_array_equal(np.flatnonzero(left.coef_), np.flatnonzero(pooled.coef_))
+    for name in ("lam_low", "mean_error", "se_error", "mean_size"):
+        np.testing.assert_allclose(left.cv_results_[name], pooled.cv_results_[name], rtol=1e-9)
+    assert left.nested_score_ == pytest.approx(pooled.nested_score_, rel=1e-9)
+
+
+def test_repeats_of_a_wide_table_share_the_products_of_all_rows(rng):
+    X, y = problem(n=50, p=400)
+    splits = [compact_splits(KFold(5, shuffle=True, random_state=seed), X, y) for seed in range(3)]
+    repeats = RepeatedFolds(Data(X, y, None, True, 1), splits)
+    made = []
+    for folds in repeats:
+        assert folds.parts is None
+        CrossValidation("frontier", [0.0], NOTHING, 8, 1, None).choose(folds)
+        made.append(repeats.whole.columns_made)
+    assert made[1] - made[0] < made[0]
+    assert made[2] - made[1] < made[0]
+
+
+def test_where_a_fold_would_be_left_too_little_there_are_parts(rng):
+    X, y = problem(n=50, p=400)
+    X[:, 7] = 0
+    X[3, 7] = 1  # a fold without row 3 knows nothing of it
+    splits = [compact_splits(KFold(5), X, y)] * 2
+    repeats = RepeatedFolds(Data(X, y, None, True, 1), splits)
+    assert repeats[0].parts is not None
+    model = L0RegressorCV(cv=5, n_repeats=2, max_size=12).fit(X, y)
+    assert model.coef_[7] == 0
+
+
 def test_training_rows_that_are_no_complement_are_kept_as_they_are():
     data, splits, _ = far_apart()
     (train, test), *others = splits[1]

@@ -285,3 +285,13 @@ def test_intervals_a_few_at_a_time_make_the_same_curve(ridge, monkeypatch):
     assert (model.lam_, model.ridge_) == (whole.lam_, whole.ridge_)
     for name, values in whole.cv_results_.items():
         np.testing.assert_allclose(model.cv_results_[name], values, rtol=1e-10, atol=1e-12)
+
+
+def test_what_rounding_alone_would_choose_is_not_stretched(rng):
+    # Of one fold with a variable, what any factor saves is as much as its luck.
+    X = rng.normal(size=(60, 30))
+    y = 2 * X[:, 0] + rng.normal(size=60)
+    results = L0RegressorCV(ridge="cv", n_repeats=1, max_size=8).fit(X, y).cv_results_
+    lone = results["mean_size"] == 0.1
+    assert lone.sum() > 3
+    np.testing.assert_array_equal(results["rescaling"][lone], 1)

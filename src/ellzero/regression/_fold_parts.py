@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,16 +82,8 @@ class Fold(NamedTuple):
         return models.errors, models.along, models.square
 
 
-class Pooled(Protocol):
-    """Parts of the rows that designs are pools of."""
-
-    @property
-    def core(self) -> _core.Parts:
-        """The parts, as the core has them."""
-
-
 def open_search(
-    parts: Pooled | None,
+    shared: _core.ColumnPasses | None,
     batch: list[Fold],
     sbr: bool,
     ridge: float,
@@ -103,12 +95,12 @@ def open_search(
     return _core.Folds(
         [fold.design for fold in batch],
         [fold.held_out for fold in batch],
-        None if parts is None else parts.core,
+        shared,
         sbr,
         ridge,
         forced,
         workers,
-        threads if parts is not None else max(1, threads // workers),
+        threads if shared is not None else max(1, threads // workers),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,6 +56,14 @@ class SharedFolds(NamedTuple):
     folds: list[Fold | None]  # one per split
     parts: Parts | None  # what their designs are pools of
     whole: _core.Quadratic
+    remainders: Remainders | None  # or what they are left of
+
+    @property
+    def shared(self) -> _core.ColumnPasses | None:
+        """The passes over X that their designs are made in."""
+        if self.parts is not None:
+            return self.parts.core
+        return None if self.remainders is None else self.remainders.shared
 
     @property
     def error_scale(self) -> float:
@@ -64,7 +72,7 @@ class SharedFolds(NamedTuple):
 
     def open(self, batch: list[Fold], *how: Any) -> _core.Folds:
         """Return the searches of some folds: see `open_search`."""
-        return open_search(self.parts, batch, *how)
+        return open_search(self.shared, batch, *how)
 
     @property
     def usable(self) -> list[Fold]:
@@ -96,9 +104,16 @@ class SharedFolds(NamedTuple):
 
     def one_by_one(self) -> Iterator[Turn]:
         """Give each fold that has rows of some weight."""
+        by_parts = cache(self._by_parts)
         for place, fold in enumerate(self.folds):
             if fold is not None and fold.held_out.weight > 0 and fold.design.weight > 0:
-                yield Turn(fold, self.splits[place].test, partial(self.inside, place))
+                inside = partial(lambda place: by_parts().inside(place), place)
+                yield Turn(fold, self.splits[place].test, inside)
+
+    def _by_parts(self) -> SharedFolds:
+        """Return the same as pools of parts, if these are few: then folds within folds are too."""
+        parts = make_parts(self.data, self.splits) if self.parts is None else None
+        return self if parts is None else _pool_folds(self.data, self.splits, parts, self.whole)
 
     def inside(self, place: int) -> SharedFolds | None:
         """Return the other folds less the test rows of one, on its training rows; None if none.
@@ -224,7 +239,7 @@ class RepeatedFolds(Sequence[SharedFolds]):
     """Several sets of folds of the same rows, which share the design of all rows.
 
     The one asked for last is kept, and of a small X the first; the others are made whenever they
-    are asked for, since each has a copy of X.
+    are asked for, since each may have a copy of X.
 
     Parameters
     ----------
@@ -239,11 +254,17 @@ class RepeatedFolds(Sequence[SharedFolds]):
         self._repeats = [_compact(data, splits) for splits in repeats]
         self._first: SharedFolds | None = None
         self._last: tuple[int, SharedFolds] | None = None
+        self._remainders: Remainders | None = None
+        whole = None
         if len(repeats) > 1 and data.nbytes >= _LARGE_BYTES:
-            self.whole = data.searchable_design()
-        else:
+            whole = data.searchable_design()
+        if data.is_left_of_all(len(repeats)):
+            self._remainders = Remainders(data, whole)
+            whole = self._remainders.whole
+        if whole is None:
             self._first = self._make(0)
-            self.whole = self._first.whole
+            whole = self._first.whole
+        self.whole = whole
 
     @property
     def error_scale(self) -> float:
@@ -271,7 +292,7 @@ class RepeatedFolds(Sequence[SharedFolds]):
 
     def _make(self, repeat: int, whole: _core.Quadratic | None = None) -> SharedFolds:
         """Make the folds of a repeat; on a source, from its checkpoint if it has one."""
-        folds = make_folds(self._data, self._repeats[repeat], whole)
+        folds = make_folds(self._data, self._repeats[repeat], whole, self._remainders)
         X = self._data.X
         if isinstance(X, ColumnSource) and X.checkpoint is not None and folds.parts is not None:
             folds.parts.core.keep_in(X.checkpoint_of(repeat))
@@ -307,29 +328,41 @@ def _compact(data: Data, splits: Sequence[Split] | _Splits) -> list[Split]:
 
 
 def make_folds(
-    data: Data, splits: Sequence[Split] | _Splits, whole: _core.Quadratic | None = None
+    data: Data,
+    splits: Sequence[Split] | _Splits,
+    whole: _core.Quadratic | None = None,
+    remainders: Remainders | None = None,
 ) -> SharedFolds:
     """Return the folds and the design of all rows, which may be at hand.
 
     Rows that are in the training sets of the same folds make up a part. If parts are few, the
-    statistics of each are computed once and added up for every fold that trains on it. Else what
-    the rows that a fold leaves out have to do with those of all rows is taken away.
+    statistics of each are computed once and added up for every fold that trains on it. Else, or
+    where there are ``remainders`` that can do so without losing digits, what the rows that a fold
+    leaves out have to do with those of all rows is taken away.
     """
     splits = _compact(data, splits)
+    left = None if remainders is None else remainders.sound_folds(splits)
+    if remainders is not None and left is not None:
+        return SharedFolds(data, splits, [*left], None, remainders.whole, remainders)
     parts = make_parts(data, splits)
-    if parts is None and isinstance(data.X, ColumnSource):
+    if parts is not None:
+        return _pool_folds(data, splits, parts, whole)
+    if isinstance(data.X, ColumnSource):
         raise ValueError(
             f"cv must cut the rows of a {type(data.X).__name__} into {MOST_PARTS} parts or "
             "fewer, with no row in a training set twice."
         )
-    folds: list[Fold | None]
-    if parts is None:
-        remainders = Remainders(data, whole)
-        whole, folds = remainders.whole, [remainders.fold(split) for split in splits]
-    else:
-        whole = parts.pool(np.arange(len(parts.columns))) if whole is None else whole
-        folds = [
-            parts.fold(which, split.test)
-            for which, split in zip(parts.trained_on.T, splits, strict=True)
-        ]
-    return SharedFolds(data, splits, folds, parts, whole)
+    remainders = Remainders(data, whole) if remainders is None else remainders
+    left = remainders.folds(splits)
+    return SharedFolds(data, splits, [*left], None, remainders.whole, remainders)
+
+
+def _pool_folds(
+    data: Data, splits: list[Split], parts: Parts, whole: _core.Quadratic | None
+) -> SharedFolds:
+    folds: list[Fold | None] = [
+        parts.fold(which, split.test)
+        for which, split in zip(parts.trained_on.T, splits, strict=True)
+    ]
+    whole = parts.pool(np.arange(len(parts.columns))) if whole is None else whole
+    return SharedFolds(data, splits, folds, parts, whole, None)

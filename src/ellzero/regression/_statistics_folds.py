@@ -53,7 +53,7 @@ class StatisticsFolds:
 
     def open(self, batch: list[Fold], *how: Any) -> _core.Folds:
         """Return the searches of some folds: see `open_search`."""
-        return open_search(self.parts, batch, *how)
+        return open_search(self.parts.core, batch, *how)
 
     def batches(self) -> list[Callable[[], list[Fold]]]:
         """Return what makes the folds, those together that are searched together."""
