@@ -208,7 +208,7 @@ def test_repeats_share_the_design_of_all_rows_and_are_made_when_asked_for():
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_folds_of_a_wide_table_are_what_is_left_of_all_rows(monkeypatch, rng, weighted, order):
-    X, y = problem(n=50, p=400)
+    X, y = problem(n=50, p=420)
     X = np.asarray(X, order=order)
     weights = rng.integers(1, 4, 50).astype(float) if weighted else None
 
@@ -225,7 +225,7 @@ def test_folds_of_a_wide_table_are_what_is_left_of_all_rows(monkeypatch, rng, we
 
 
 def test_repeats_of_a_wide_table_share_the_products_of_all_rows(rng):
-    X, y = problem(n=50, p=400)
+    X, y = problem(n=50, p=420)
     splits = [compact_splits(KFold(5, shuffle=True, random_state=seed), X, y) for seed in range(3)]
     repeats = RepeatedFolds(Data(X, y, None, True, 1), splits)
     made = []
@@ -238,7 +238,7 @@ def test_repeats_of_a_wide_table_share_the_products_of_all_rows(rng):
 
 
 def test_where_a_fold_would_be_left_too_little_there_are_parts(rng):
-    X, y = problem(n=50, p=400)
+    X, y = problem(n=50, p=420)
     X[:, 7] = 0
     X[3, 7] = 1  # a fold without row 3 knows nothing of it
     splits = [compact_splits(KFold(5), X, y)] * 2

@@ -30,6 +30,8 @@ _Integers = NDArray[np.int64]
 _Floats = NDArray[np.float64]
 # From here on getting the room for products of every part takes as long as they save.
 _MUCH_BYTES = 64e6
+# Below so many numbers it makes no difference.
+_LITTLE = 20_000
 
 
 class Data(NamedTuple):
@@ -93,16 +95,17 @@ class Data(NamedTuple):
     def is_left_of_all(self, repeats: int) -> bool:
         """Whether folds had better be what is left of all rows, rather than pools of parts.
 
-        Products of many columns for every part take most of the time and room; those for all rows
-        serve every repeat. Measured from 50 x 100 to 500 x 50,000: with ten repeats it takes a
-        third to nine tenths of the time, of much data a quarter of the room. A single repeat of 500
-        rows or more would take longer.
+        Products for all rows serve every repeat, those for every part one of them, and take more
+        room. Measured from 50 x 100 to 500 x 50,000 and 20,000 x 400: with ten repeats it takes a
+        third to nine tenths of the time, and more only of very tall tables. A single repeat of 500
+        rows or more would take longer, but of much data a quarter of the room.
         """
         if not isinstance(self.X, np.ndarray) or self.memory is not None:
             return False
-        rows, columns = self.X.shape
-        few = columns >= 400 and rows <= 300
-        return columns >= rows and (repeats > 1 or few or self.nbytes >= _MUCH_BYTES)
+        rows, columns = (int(length) for length in self.X.shape)
+        if repeats > 1:
+            return rows * columns >= _LITTLE and 50 * columns >= rows
+        return columns >= rows and (self.nbytes >= _MUCH_BYTES or (columns >= 400 and rows <= 300))
 
     @property
     def nbytes(self) -> int:
