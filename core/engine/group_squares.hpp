@@ -110,7 +110,11 @@ class GroupSquares final : public UnitEngine {
     }
     start_at({});
   }
-  void refresh() override { start_at(std::vector<Index>(members_)); }
+  // Where nobody asks about others, they stay unknown.
+  void refresh() override {
+    hold(std::vector<Index>(members_));
+    if (!ignores_outsiders_) compute_blocks();
+  }
 
   void exclude(Index unit) override {
     if (contains(unit)) remove(position(unit));
