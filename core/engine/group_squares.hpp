@@ -179,6 +179,8 @@ class GroupSquares final : public UnitEngine {
   // The same at other units, wherever the engine stands; quickest if those asked for last are among
   // them.
   Solution solution_at(const std::vector<Index>& target, const Context& context);
+  // The columns that were fitted there.
+  Index columns_shown() const { return shown_.size(); }
   bool solve_at_once(Solution&) const override { return false; }
 
   void ignore_outsiders() override { ignores_outsiders_ = true; }
