@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -82,6 +83,13 @@ class Fold(NamedTuple):
         return models.errors, models.along, models.square
 
 
+class Designs(Protocol):
+    """Designs that may be at hand."""
+
+    def design(self, rows: Hashable, make: Callable[[], _core.Quadratic]) -> _core.Quadratic:
+        """Return the design of some rows."""
+
+
 class Pooled(Protocol):
     """Parts of the rows that designs are pools of."""
 
@@ -98,8 +106,12 @@ def open_search(
     forced: _Integers,
     workers: int,
     threads: int,
+    begun: Sequence[tuple[_core.Folds, int] | None] = (),
 ) -> _core.Folds:
-    """Return the searches of some folds, in so many threads, with so many for passes over X."""
+    """Return the searches of some folds, in so many threads, with so many for passes over X.
+
+    Those that others have begun are taken from these.
+    """
     return _core.Folds(
         [fold.design for fold in batch],
         [fold.held_out for fold in batch],
@@ -109,6 +121,7 @@ def open_search(
         forced,
         workers,
         threads if parts is not None else max(1, threads // workers),
+        list(begun),
     )
 
 
@@ -123,9 +136,15 @@ class Parts(NamedTuple):
     place: _Integers  # of each row in its part
     room: Room
 
-    def fold(self, trained_on: NDArray[np.bool_], test: _Integers) -> Fold:
-        """Return the fold that trains on some of the parts."""
-        design = self.pool(np.flatnonzero(trained_on))
+    def fold(
+        self, trained_on: NDArray[np.bool_], test: _Integers, pairs: Designs | None = None
+    ) -> Fold:
+        """Return the fold that trains on some of the parts; its design may be among others."""
+
+        def make() -> _core.Quadratic:
+            return self.pool(np.flatnonzero(trained_on))
+
+        design = make() if pairs is None else pairs.design(trained_on.tobytes(), make)
         part_of, place = self.part_of[test], self.place[test]
         return Fold(design, self.data.held_out(test, self.columns, part_of, place))
 

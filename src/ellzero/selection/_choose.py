@@ -170,8 +170,9 @@ def choose_by(
     found = rule.choose(task.search_at, 1.0, lambda: folds)
     # Choosing by cross-validation is as dear inside every fold as on all rows.
     judged = min(len(folds), 1 if settings.cross_validated else judged)
+    quiet = _make_procedure(matrix, loss, settings, weight, None)  # there are very many steps
     score = score_rule(
-        rule,
+        replace(rule, procedure=quiet),
         islice(folds, judged),
         weights,
         lambda repeat, fold: say(f"Repeating the choice in every fold: {repeat + 1}.{fold + 1}"),
@@ -231,8 +232,8 @@ def _marked_models(
     models = dict(known)
     for rule, mark in () if by_folds is None else by_folds.marks.items():
         if rule not in models:
-            found = at_mark(search_at(mark.ridge), mark)._replace(by_folds=by_folds)
-            models[rule] = found.search.outcome_at_price(found, rule).model
+            found = at_mark(search_at(mark.ridge), mark)
+            models[rule] = found.search.model_at_price(found)
     return models
 
 
@@ -392,7 +393,7 @@ def _make_procedure(
     loss: Loss,
     settings: Settings,
     weight: float,
-    progress: Callable[[int], None],
+    progress: Callable[[int], None] | None,
 ) -> Procedure:
     """Return how the price, and the ridge, are chosen by cross-validation."""
     ridges, workers = _ridges(settings, loss, weight), effective_n_jobs(-1)
