@@ -129,7 +129,7 @@ def judged():
 
     def beyond():
         spent = time_parts(lambda: make_numbers(20_000, 100))
-        return spent["judging"] + spent["halves"]
+        return spent["judging"] + spent["comparing"] + spent["halves"]
 
     return beyond, lambda: time_parts(lambda: make_numbers(20_000, 100), criterion="cv")["fit"]
 

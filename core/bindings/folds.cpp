@@ -7,6 +7,7 @@
 #include "search/hull.hpp"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
@@ -82,9 +83,12 @@ nb::tuple hull_of(const Vector<double>& energies, double next, double floor) {
 
 class PythonFolds {
  public:
+  // `begun` has, for every fold, None or the Folds that have begun its search, and its place there:
+  // these give it away.
   PythonFolds(const nb::list& designs, const nb::list& held_out, ColumnPasses* shared, bool sbr,
-              double ridge, const Vector<Index>& forced, int threads, int pass_threads)
-      : designs_(designs), held_out_(held_out), sbr_(sbr) {
+              double ridge, const Vector<Index>& forced, int threads, int pass_threads,
+              const nb::list& begun)
+      : designs_(designs), held_out_(held_out), begun_(begun), sbr_(sbr) {
     require(nb::len(designs) > 0 && nb::len(designs) == nb::len(held_out), "rows for every fold");
     const Context context{threads, &interrupt_}, passes{pass_threads, &interrupt_};
     // In threads, any of them may make a column.
@@ -92,8 +96,14 @@ class PythonFolds {
     std::vector<Fold> folds;
     for (std::size_t f = 0; f < nb::len(designs); ++f) {
       const Quadratic* quadratic = nb::cast<const Quadratic*>(designs[f]);
-      folds.push_back({search_engine(*quadratic, making, ridge), quadratic,
-                       nb::cast<const HeldOut*>(held_out[f])});
+      const HeldOut* judges = nb::cast<const HeldOut*>(held_out[f]);
+      if (f < nb::len(begun) && !begun[f].is_none()) {
+        const auto [other, place] = nb::cast<std::pair<PythonFolds*, Index>>(begun[f]);
+        folds.push_back(other->give(place, *quadratic, sbr));
+        folds.back().held_out = judges;
+      } else {
+        folds.push_back({search_engine(*quadratic, making, ridge), quadratic, judges});
+      }
     }
     for (std::size_t i = 0; i < forced.size(); ++i) {
       require(forced(i) >= 0 && forced(i) < folds[0].quadratic->columns(), "no such column");
@@ -105,7 +115,20 @@ class PythonFolds {
     });
   }
 
+  void keep_for_others(Index fold) {
+    require(fold >= 0 && fold < static_cast<Index>(nb::len(designs_)), "no such fold");
+    folds_->keep_for_others(fold);
+  }
+  Fold give(Index fold, const Quadratic& quadratic, bool sbr) {
+    require(fold >= 0 && fold < static_cast<Index>(nb::len(designs_)) && sbr == sbr_ &&
+                nb::cast<const Quadratic*>(designs_[fold]) == &quadratic,
+            "a search of the same kind on the same rows");
+    return folds_->give(fold);
+  }
+
   void search(Index max_size, const nb::object& progress, const PythonFolds* neighbour) {
+    require(folds_->is_complete() && (!neighbour || neighbour->folds_->is_complete()),
+            "searches that were not given away");
     require(!neighbour ||
                 (nb::len(neighbour->designs_) == nb::len(designs_) && neighbour->sbr_ == sbr_),
             "a neighbour with the same folds");
@@ -117,6 +140,7 @@ class PythonFolds {
   }
 
   std::vector<FoldModels> judge() {
+    require(folds_->is_complete(), "searches that were not given away");
     const auto judged = run_released(interrupt_, [&] { return folds_->judge(); });
     std::vector<FoldModels> out;
     for (const Folds::Judged& fold : judged) {
@@ -132,7 +156,7 @@ class PythonFolds {
   }
 
  private:
-  nb::list designs_, held_out_;  // kept alive
+  nb::list designs_, held_out_, begun_;  // kept alive: engines look to who made them for Ctrl-C
   bool sbr_;
   PythonInterrupt interrupt_;
   std::unique_ptr<Folds> folds_;
@@ -178,13 +202,14 @@ void bind_folds(nb::module_& m) {
       .def_ro("rounding", &FoldModels::rounding);
   nb::class_<PythonFolds>(m, "Folds")
       .def(nb::init<const nb::list&, const nb::list&, ColumnPasses*, bool, double,
-                    const Vector<Index>&, int, int>(),
+                    const Vector<Index>&, int, int, const nb::list&>(),
            nb::arg("designs"), nb::arg("held_out"), nb::arg("shared").none(), nb::arg("sbr"),
            nb::arg("ridge"), nb::arg("forced").noconvert(), nb::arg("threads"),
-           nb::arg("pass_threads"), nb::keep_alive<1, 4>())
+           nb::arg("pass_threads"), nb::arg("begun") = nb::list(), nb::keep_alive<1, 4>())
       .def("search", &PythonFolds::search, nb::arg("max_size"), nb::arg("progress").none(),
            nb::arg("neighbour").none() = nb::none())
-      .def("judge", &PythonFolds::judge);
+      .def("judge", &PythonFolds::judge)
+      .def("keep_for_others", &PythonFolds::keep_for_others, nb::arg("fold"));
 }
 
 }  // namespace ellzero

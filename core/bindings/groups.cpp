@@ -133,10 +133,13 @@ void bind_groups(nb::module_& m) {
       .def_prop_ro("rss", [](const GroupSolution& s) { return s.solution.rss; })
       .def_prop_ro("ridge_energy", [](const GroupSolution& s) { return s.solution.ridge_energy; });
 
-  nb::class_<Solution>(m, "GroupCoefficients")
-      .def_prop_ro("support", [](const Solution& s) { return to_array(s.support); })
-      .def_prop_ro("beta", [](const Solution& s) { return to_array(s.beta); })
-      .def_ro("intercept", &Solution::intercept);
+  nb::class_<GroupCoefficients>(m, "GroupCoefficients")
+      .def_prop_ro("support",
+                   [](const GroupCoefficients& s) { return to_array(s.solution.support); })
+      .def_prop_ro("beta", [](const GroupCoefficients& s) { return to_array(s.solution.beta); })
+      .def_prop_ro("intercept", [](const GroupCoefficients& s) { return s.solution.intercept; })
+      .def_prop_ro("rss", [](const GroupCoefficients& s) { return s.solution.rss; })
+      .def_ro("columns", &GroupCoefficients::columns);
 
   nb::class_<PythonUnits>(m, "UnitEngine")
       .def("flip",

@@ -110,7 +110,11 @@ class GroupSquares final : public UnitEngine {
     }
     start_at({});
   }
-  void refresh() override { start_at(std::vector<Index>(members_)); }
+  // Where nobody asks about others, they stay unknown.
+  void refresh() override {
+    hold(std::vector<Index>(members_));
+    if (!ignores_outsiders_) compute_blocks();
+  }
 
   void exclude(Index unit) override {
     if (contains(unit)) remove(position(unit));
@@ -175,6 +179,8 @@ class GroupSquares final : public UnitEngine {
   // The same at other units, wherever the engine stands; quickest if those asked for last are among
   // them.
   Solution solution_at(const std::vector<Index>& target, const Context& context);
+  // The columns that were fitted there.
+  Index columns_shown() const { return shown_.size(); }
   bool solve_at_once(Solution&) const override { return false; }
 
   void ignore_outsiders() override { ignores_outsiders_ = true; }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -39,7 +40,8 @@ class HeldColumns {
   const std::vector<Index>& columns() const { return columns_; }
   const std::vector<const double*>& gram() const { return gram_; }
   const Factor& factor() const { return factor_; }
-  // Flips add up rounding of about epsilon / pivot each: begin anew before it could matter.
+  // Flips add up rounding of about epsilon / pivot each, from the first removal on: begin anew
+  // before it could matter.
   bool drifted() const { return flips_ >= kFlipBound || drift_ > kDriftBound; }
 
   // Where the columns of some units are, increasing.
@@ -76,7 +78,8 @@ class HeldColumns {
       std::copy(row_.a.begin(), row_.a.end(), rows.add(row_.q));
     }
     rows.shorten(size());  // by the places of those that stayed out
-    account_for(rows.count(), least);
+    // To append columns to a sound factor is what a fresh start does too: it would be no sounder.
+    account_for(rows.count(), drift_ > 0 ? least : std::numeric_limits<double>::infinity());
     return rows.count();
   }
 

@@ -37,6 +37,10 @@ class FoldSearch {
   };
   virtual Found found(const Context& context) = 0;
 
+  // Remembers what the first size that is asked for has led to; go_back() is the way back there.
+  virtual void remember_first() {}
+  virtual void go_back() {}
+
  protected:
   Engine& engine_;
   Limits limits_;
@@ -49,6 +53,11 @@ class FrontierSearch final : public FoldSearch {
       : FoldSearch(engine, forced), frontier_(engine, limits_.forced, false) {}
 
   bool extend(Index max_size, const FoldSearch* neighbour) override {
+    if (given_ && max_size == reached_) return false;
+    if (remembers_ && reached_ >= 0 && first_.empty()) {
+      first_ = frontier_.models();
+      first_size_ = reached_;
+    }
     max_size_ = max_size;
     engine_.move_to(frontier_.models().back().support);
     if (!(engine_.best_insertion().gain > engine_.rounding())) return false;
@@ -65,6 +74,17 @@ class FrontierSearch final : public FoldSearch {
       frontier_.close(context, progress);
     }
     frontier_.cut();
+    reached_ = max_size_;
+  }
+
+  void remember_first() override { remembers_ = true; }
+  void go_back() override {
+    remembers_ = false;
+    given_ = true;
+    if (first_.empty()) return;  // it has come no further
+    frontier_.go_back(std::move(first_));
+    first_.clear();
+    max_size_ = reached_ = first_size_;
   }
 
   Found found(const Context& context) override {
@@ -99,7 +119,11 @@ class FrontierSearch final : public FoldSearch {
  private:
   Frontier frontier_;
   Index max_size_ = 0;
+  Index reached_ = -1;  // the size that was asked for last, once all is found
   const FrontierSearch* neighbour_ = nullptr;  // whose models have not been tried
+  bool remembers_ = false, given_ = false;
+  std::vector<Frontier::Model> first_;  // what was found for the first size, once there is another
+  Index first_size_ = 0;
 };
 
 // Where runs of SBR stop.

@@ -22,6 +22,7 @@ struct Fold {
   std::unique_ptr<Engine> engine;  // on the training rows
   const Quadratic* quadratic;      // of least squares; else null, and so are the rows held out
   const HeldOut* held_out;
+  std::unique_ptr<FoldSearch> search = nullptr;  // if another has begun it
 };
 
 class Folds {
@@ -32,8 +33,10 @@ class Folds {
         const Context& context, const Context& passes)
       : folds_(std::move(folds)), shared_(shared), context_(context), passes_(passes) {
     if (shared_) shared_->prepare(forced, passes_);
-    for (const Fold& fold : folds_) {
-      if (sbr) {
+    for (Fold& fold : folds_) {
+      if (fold.search) {
+        searches_.push_back(std::move(fold.search));
+      } else if (sbr) {
         searches_.push_back(std::make_unique<SbrSearch>(*fold.engine, forced));
       } else {
         searches_.push_back(std::make_unique<FrontierSearch>(*fold.engine, forced));
@@ -44,6 +47,18 @@ class Folds {
       }
     }
   }
+
+  // The search of a fold will be given to others on the same rows, judged by other ones. They get
+  // it as the first size has left it: what comes then hangs on who judges.
+  void keep_for_others(Index fold) { searches_[fold]->remember_first(); }
+  // What is left can't be searched.
+  Fold give(Index fold) {
+    complete_ = false;
+    searches_[fold]->go_back();
+    return {std::move(folds_[fold].engine), folds_[fold].quadratic, nullptr,
+            std::move(searches_[fold])};
+  }
+  bool is_complete() const { return complete_; }
 
   // Looks for the solutions of every fold among sizes up to max_size. `neighbour`, if not null, are
   // the same folds with another ridge, whose search begins where that has come to.
@@ -126,6 +141,7 @@ class Folds {
   Context context_;
   Context passes_;
   std::vector<std::unique_ptr<FoldSearch>> searches_;
+  bool complete_ = true;
 };
 
 }  // namespace ellzero

@@ -119,6 +119,11 @@ class Frontier {
 
   Index least_size() const { return least_; }
   const std::vector<Model>& models() const { return models_; }
+  // Back to what models() was before it was extended.
+  void go_back(std::vector<Model> models) {
+    models_ = std::move(models);
+    waiting_.assign(models_.size(), {});
+  }
   Index tried() const { return tried_; }
 
  private:

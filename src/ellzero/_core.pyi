@@ -204,6 +204,7 @@ class Folds:
         forced: _Integers,
         threads: int,
         pass_threads: int,
+        begun: list[tuple[Folds, int] | None] = ...,
     ) -> None: ...
     def search(
         self,
@@ -212,6 +213,7 @@ class Folds:
         neighbour: Folds | None = None,
     ) -> None: ...
     def judge(self) -> list[FoldModels]: ...
+    def keep_for_others(self, fold: int) -> None: ...
 
 class Coefficients:
     @property
@@ -437,6 +439,10 @@ class GroupCoefficients:
     def beta(self) -> _Floats: ...
     @property
     def intercept(self) -> float: ...
+    @property
+    def rss(self) -> float: ...
+    @property
+    def columns(self) -> int: ...
 
 class UnitEngine:
     @property

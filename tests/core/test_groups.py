@@ -141,6 +141,8 @@ def test_coefficients_alone_are_those_of_the_fit(ridge, dependent):
         np.testing.assert_array_equal(alone.support, whole.support)
         np.testing.assert_allclose(alone.beta, whole.beta, rtol=1e-12)
         assert alone.intercept == whole.intercept
+        assert alone.rss == pytest.approx(whole.rss, rel=1e-12)
+        assert alone.columns == whole.columns
 
 
 @pytest.mark.parametrize("swaps", [False, True])

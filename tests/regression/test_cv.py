@@ -25,9 +25,11 @@ from sklearn.preprocessing import StandardScaler
 
 from ellzero import L0RegressorCV, l0_frontier
 from ellzero.datasets import load_diabetes_interactions, make_collinear
+from ellzero.regression import _folds
 from ellzero.regression._fold_data import Data
+from ellzero.regression._fold_pairs import Pairs
 from ellzero.regression._fold_paths import FoldSearch
-from ellzero.regression._folds import make_folds
+from ellzero.regression._folds import make_folds, open_search
 
 
 def problem(seed=0, n=48, p=12):
@@ -328,6 +330,56 @@ def test_nested_error_of_folds_that_share_no_parts(solver):
         fitted = L0RegressorCV(cv=inner, solver=solver).fit(X[train], y[train])
         errors.append(((y[test] - fitted.predict(X[test])) ** 2).mean())
     assert model.nested_score_ == pytest.approx(np.mean(errors), rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_folds_within_folds_that_share_rows_share_their_search(monkeypatch, seed):
+    """Ninety of them have forty-five sets of rows; whoever comes second takes over the search."""
+    X, y = problem(seed, n=90, p=25)
+    model = L0RegressorCV(ridge=[0.0, 0.1, 1.0], nested=True, n_repeats=1)
+    begun = []
+    opened = Pairs.open
+
+    def count(self, *how):
+        core = opened(self, *how)
+        begun.append(len(self._searches))
+        return core
+
+    monkeypatch.setattr(Pairs, "open", count)
+    shared = model.fit(X, y).nested_score_
+    # Three ridges each: nine searches wait after the first fold, and none after the last
+    assert begun[2] == 27
+    assert len(begun) == 30
+    assert begun[-1] == 0
+    monkeypatch.setattr(_folds, "_PAIRED_BYTES", 0)
+    assert model.fit(X, y).nested_score_ == pytest.approx(shared, rel=1e-9)
+    assert len(begun) == 30
+
+
+def test_searches_that_were_given_away_are_not_used(rng):
+    X = rng.normal(size=(40, 5))
+    y = X[:, 0] + rng.normal(size=40)
+    data = Data(X, y, None, True, 1)
+    fold = make_folds(data, list(KFold(2).split(X))).folds[0]
+    how = (False, 0.0, np.empty(0, dtype=np.int64), 1, 1)
+    first = open_search(None, [fold], *how)
+    first.keep_for_others(0)
+    first.search(2, None)
+    (found,) = first.judge()
+    first.search(4, None)
+    second = open_search(None, [fold], *how, [(first, 0)])
+    second.search(2, None)
+    (again,) = second.judge()
+    np.testing.assert_array_equal(again.beta, found.beta)
+    assert again.next_gain == pytest.approx(found.next_gain, rel=1e-12)
+    second.search(3, None)
+    assert len(second.judge()[0].energies) == 4
+    for use in (first.judge, lambda: first.search(5, None)):
+        with pytest.raises(ValueError, match="given away"):
+            use()
+    other = make_folds(data, list(KFold(3).split(X))).folds[0]
+    with pytest.raises(ValueError, match="same rows"):
+        open_search(None, [other], *how, [(second, 0)])
 
 
 def test_nested_folds_need_no_further_pass():

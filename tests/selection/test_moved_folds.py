@@ -138,7 +138,7 @@ def test_gaps_and_folds_in_time_need_rows(rng, by_parts):
 
 
 def test_large_tables_are_cut_less_often():
-    by_folds = Settings(target="y", criterion="cv")
+    asked, most = Settings(target="y"), _choose._CV_CELLS
     count = _choose._count_repeats
-    assert [count(by_folds, n, 1) for n in (10**5, 2 * 10**6, 5 * 10**6, 10**8)] == [10, 10, 4, 1]
-    assert count(Settings(target="y", criterion="cv", repeats=7), 10**8, 1) == 7
+    assert [count(asked, n, most) for n in (10**5, 2 * 10**6, 5 * 10**6, 10**8)] == [10, 10, 4, 1]
+    assert count(Settings(target="y", repeats=7), 10**8, most) == 7

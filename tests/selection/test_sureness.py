@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ellzero import L0RegressorCV, stability
-from ellzero.selection import Settings, prepare, select, summarise
+from ellzero.selection import Settings, _choose, prepare, select, summarise
 from ellzero.tables import NumberColumn, Table, example_table
 
 
@@ -27,8 +27,9 @@ def test_the_table_has_what_each_way_takes(rng):
     chosen = run({**columns, "y": y}, posterior=True, repeats=2, seed=3)
     content = summarise(chosen, "")["sureness"]
     rows = {row["name"]: row for row in content["variables"]}
-    least = L0RegressorCV(n_repeats=2, random_state=3).fit(X, y)
-    small = L0RegressorCV(n_repeats=2, random_state=3, rule="1se").fit(X, y)
+    how = {"ridge": "cv", "n_repeats": 2, "random_state": 3}
+    least = L0RegressorCV(**how).fit(X, y)
+    small = L0RegressorCV(**how, rule="1se").fit(X, y)
     halves = stability(X, y, random_state=3)
     size = chosen.model.size
     assert {n for n, r in rows.items() if r["chosen"]} == set(chosen.model.names)
@@ -40,6 +41,74 @@ def test_the_table_has_what_each_way_takes(rng):
         assert row["frequency"] == halves.frequencies[size, j]
         assert row["same_sign"] == pytest.approx((1 + abs(halves.signs[size, j])) / 2)
         assert row["inclusion"] == chosen.posterior.inclusion_probabilities_[j]
+
+
+def make_case(rng, kind):
+    """Return a table, and what is asked of it."""
+    X = rng.normal(size=(150, 12))
+    columns = {f"x{j}": X[:, j] for j in range(12)}
+    y = X[:, 0] - 0.5 * X[:, 1] + 0.2 * X[:, 2:5].sum(axis=1) + rng.normal(size=150)
+    if kind == "noise":
+        y = rng.normal(size=150)
+    elif kind == "collinear":
+        for j in range(5, 12):
+            columns[f"x{j}"] = X[:, j - 5] + 0.1 * X[:, j]
+    elif kind == "binomial":
+        y = (y > 0).astype(float)
+    elif kind == "poisson":
+        y = rng.poisson(np.exp(y / 3)).astype(float)
+    elif kind == "groups":
+        columns["g"] = np.arange(150) // 5
+    options = {
+        "interactions": {"interactions": True, "heredity": "strong"},
+        "groups": {"groups": "g"},
+        "size": {"size": 4},
+        "ridge": {"ridge": 0.3},
+        "largest": {"max_size": 3},
+        "binomial": {"family": "binomial"},
+        "poisson": {"family": "poisson"},
+    }
+    return {**columns, "y": y}, options.get(kind, {})
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "plain",
+        "noise",
+        "collinear",
+        "interactions",
+        "groups",
+        "size",
+        "ridge",
+        "largest",
+        "binomial",
+        "poisson",
+    ],
+)
+def test_columns_of_criteria_are_what_these_choose(rng, kind):
+    columns, options = make_case(rng, kind)
+    options = {"stability": False, **options}
+    here = run(columns, **options).sureness
+    options.pop("size", None)
+    for criterion in ("cv", "1se"):
+        there = run(columns, **options, criterion=criterion)
+        for beside in (here, there.sureness):
+            model = beside.least if criterion == "cv" else beside.one_se
+            np.testing.assert_array_equal(model.coef, there.model.coef)
+
+
+def test_folds_are_those_of_the_criterion_where_the_choice_is_judged_by_fewer(rng, monkeypatch):
+    """A larger table is cut ten times to choose by, and fewer times to judge a cheap rule by."""
+    columns, _ = make_case(rng, "plain")
+    monkeypatch.setattr(_choose, "_CELLS", 4e3)
+    here = run(columns, stability=False)
+    assert here.judged_by == "10 folds at random, 2 times over"
+    there = run(columns, stability=False, criterion="cv")
+    assert here.folds == there.folds == "10 folds at random, 10 times over"
+    np.testing.assert_array_equal(here.sureness.least.coef, there.model.coef)
+    once = run(columns, stability=False, repeats=2)
+    assert here.score.r2 == once.score.r2
 
 
 def test_a_sign_that_hangs_on_others_is_told_first(diabetes):

@@ -298,6 +298,11 @@ def show_sureness(console: Console, sureness: dict[str, Any], most: int = 25) ->
     if len(rows) > most:
         console.say(f"... and {len(rows) - most} more that some way of choosing takes")
     console.say()
+    if sureness["one_se_size"] is not None:
+        console.say(
+            f"1se, cv: what --criterion 1se and --criterion cv choose, models of "
+            f"{sureness['one_se_size']} and of {sureness['least_error_size']} variables."
+        )
     if sureness["halves"]:
         console.say(
             f"On halves: the share of {sureness['halves']} halves of the rows whose best model of "

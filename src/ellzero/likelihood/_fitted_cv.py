@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -208,7 +209,7 @@ def _error_of_nothing(
 
 
 def _tabulate(
-    ridges: list[float], curves: list[Curve], nothing: float
+    ridges: list[float], curves: Sequence[Curve], nothing: float
 ) -> dict[str, NDArray[np.float64]]:
     counts = [len(curve.mean_error) for curve in curves]
     names = ("lam_low", "lam_high", "mean_error", "se_error", "mean_size")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, cast
+from functools import partial
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ellzero._certificate import Certificate
 from ellzero._engine import make_search_engine, thread_count
-from ellzero.regression._cv_curve import Curve, FoldPath, Glance, glance_at, make_curve
+from ellzero.regression._cv_curve import Curve, FoldPath, Glance, Look, glance_at, make_curve
 from ellzero.regression._fold_paths import AnyFolds, FoldSearch
 from ellzero.regression._folds import SharedFolds
 from ellzero.regression._growth import GrowingFrontier
@@ -22,6 +23,7 @@ __all__ = [
     "DEFAULT_REPEATS",
     "Choice",
     "CrossValidation",
+    "Curves",
     "Mark",
     "far_beyond",
 ]
@@ -50,10 +52,26 @@ class Mark(NamedTuple):
     size: float  # the mean over folds
 
 
+class Curves(Sequence[Curve]):
+    """The curve of every ridge, made when it is asked for."""
+
+    def __init__(self, makers: Sequence[Callable[[], Curve]]) -> None:
+        self._makers, self._made = makers, dict[int, Curve]()
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    def __getitem__(self, place: Any) -> Any:
+        place = range(len(self))[place]
+        if place not in self._made:
+            self._made[place] = self._makers[place]()
+        return self._made[place]
+
+
 class Choice(NamedTuple):
     """The result of cross-validation."""
 
-    curves: list[Curve]  # one for each ridge
+    curves: Sequence[Curve]  # one for each ridge
     ridges: list[float]
     marks: dict[str, Mark]  # by rule
     max_size: int  # the largest that was looked at
@@ -72,6 +90,7 @@ class _Ridge:
         self.size = 0  # the largest that was looked at
         self.paths: list[list[FoldPath]] = []  # by repeat and fold
         self.glance: Glance  # at the repeat looked at last
+        self.look: Look | None = None  # the same
         self.running = True  # whether it may be chosen
 
 
@@ -120,25 +139,23 @@ class CrossValidation(NamedTuple):
         nothing = [_errors_of_nothing(paths) for paths in found[0].paths]
         # Of repeats at once, where they know: the first may have to be made anew.
         scale = getattr(folds, "error_scale", None) or repeats[0].error_scale
-        curves = [
-            make_curve(
+
+        def curve_of(ridge: _Ridge) -> Curve:
+            return make_curve(
                 ridge.paths,
                 1e-12 * scale,
                 most=ridge.most,
                 cautious=self.rescales,
                 nothing=nothing,
+                seen=ridge.look if len(ridge.paths) == 1 else None,
             )
-            for ridge in found
-        ]
+
+        curves = Curves([partial(curve_of, ridge) for ridge in found])
         running = [i for i, ridge in enumerate(found) if ridge.running]
         marks = self.mark(curves, running)
         return Choice(curves, self.ridges, marks, max(ridge.size for ridge in found))
 
-    def up_to(self, max_size: int) -> CrossValidation:
-        """Return the same among models of up to a size."""
-        return self._replace(max_size=max_size)
-
-    def mark(self, curves: list[Curve], running: list[int]) -> dict[str, Mark]:
+    def mark(self, curves: Sequence[Curve], running: list[int]) -> dict[str, Mark]:
         """Choose by each rule.
 
         "min" takes the least error, cautiously. "1se" takes, of the models whose error is at most a
@@ -244,6 +261,7 @@ class CrossValidation(NamedTuple):
                 ridge.paths[-1] = search.paths(ridge.size, self.progress)
                 nothing = _errors_of_nothing(ridges[0].paths[-1])
                 ridge.glance = glance_at(ridge.paths[-1], ridge.most, self.rescales, nothing)
+                ridge.look = ridge.glance.look
             least = min((ridge.glance for ridge in ridges), key=lambda glance: glance.error)
             late = []
             for ridge, search in pairs:

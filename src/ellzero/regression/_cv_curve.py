@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from ellzero.regression._hull import middle
 
-__all__ = ["Curve", "FoldPath", "Glance", "glance_at", "make_curve"]
+__all__ = ["Curve", "FoldPath", "Glance", "Look", "glance_at", "make_curve"]
 
 _Floats = NDArray[np.float64]
 # So many factors are tried between 1 and the largest, each so many times the one before.
 _FACTORS = 9
-# Errors by fold and interval that are worked on at a time.
-_AT_A_TIME = 2**19
+# Errors by fold and interval that are worked on at a time, and that a look at them may keep.
+_AT_A_TIME, _KEPT = 2**19, 2**15
 
 
 class FoldPath(NamedTuple):
@@ -95,6 +95,7 @@ def make_curve(
     most: float = 1.0,
     cautious: bool = False,
     nothing: Sequence[_Floats] | None = None,
+    seen: Look | None = None,
 ) -> Curve:
     """Average the folds of every repeat on the union of their breakpoints, then the repeats.
 
@@ -104,19 +105,22 @@ def make_curve(
 
     On every interval coefficients are multiplied by the factor between 1 and ``most`` that makes
     the error least, cautiously. ``nothing`` are, by repeat, the errors that savings are counted
-    from; None takes those of the first interval.
+    from; None takes those of the first interval. ``seen`` is what a glance at the only repeat saw.
     """
     every = [path for paths in repeats for path in paths]
-    low, high = _intervals(every)
+    low, high = _intervals(every) if seen is None else (seen.low, seen.high)
     if nothing is None:
         nothing = [np.array([path.errors[0] for path in paths]) for paths in repeats]
     fold_errors = np.empty((len(every), len(low)))
     means: list[tuple[_Floats, ...]] = []
-    joined = [_Paths(paths) for paths in repeats]
+    joined = [_Paths(paths) for paths in repeats] if seen is None else []
     for stretch in _stretches(len(every), len(low)):
-        found = [_Repeat(paths, low[stretch]) for paths in joined]
-        rescaling = _best_factor(found, nothing, most, cautious)
-        errors = [repeat.errors_of(rescaling) for repeat in found]
+        if seen is None:
+            found = [_Repeat(paths, low[stretch]) for paths in joined]
+            rescaling = _best_factor(found, nothing, most, cautious)
+            errors = [repeat.errors_of(rescaling) for repeat in found]
+        else:
+            found, rescaling, errors = [seen.repeat], seen.rescaling, [seen.errors]
         saved = [base[:, None] - each for each, base in zip(errors, nothing, strict=False)]
         np.concatenate(errors, out=fold_errors[:, stretch])
         means.append(
@@ -146,6 +150,7 @@ class Glance(NamedTuple):
     size: float  # mean over folds
     fold_errors: _Floats
     share: _Floats  # of the folds
+    look: Look | None  # at all of the curve, if it is short
 
     def is_behind(self, other: Glance, errors: float) -> bool:
         """Whether it is worse than another by so many standard errors of the difference."""
@@ -156,20 +161,34 @@ class Glance(NamedTuple):
         return bool(self.error - other.error > errors * se)
 
 
+class Look(NamedTuple):
+    """A curve of one repeat, as far as its least asks for."""
+
+    low: _Floats
+    high: _Floats
+    repeat: _Repeat
+    rescaling: _Floats
+    errors: _Floats  # by fold and interval
+
+
 def glance_at(paths: list[FoldPath], most: float, cautious: bool, nothing: _Floats) -> Glance:
     """Return the least of the curve that these folds alone make."""
-    low, _ = _intervals(paths)
+    low, high = _intervals(paths)
     least, found, joined = np.inf, None, _Paths(paths)
-    for stretch in _stretches(len(paths), len(low)):
+    stretches = _stretches(len(paths), len(low))
+    for stretch in stretches:
         repeat = _Repeat(joined, low[stretch])
-        errors = repeat.errors_of(_best_factor([repeat], [nothing], most, cautious))
+        rescaling = _best_factor([repeat], [nothing], most, cautious)
+        errors = repeat.errors_of(rescaling)
         mean = repeat.share @ errors
         known = np.where(np.isnan(mean), np.inf, mean)
         best = int(np.argmin(known))
         if found is None or known[best] < least:
             size = float(repeat.share @ repeat.sizes_at(best))
             least = known[best]
-            found = Glance(float(mean[best]), size, errors[:, best].copy(), repeat.share)
+            short = len(stretches) == 1 and errors.size <= _KEPT
+            look = Look(low, high, repeat, rescaling, errors) if short else None
+            found = Glance(float(mean[best]), size, errors[:, best].copy(), repeat.share, look)
     assert found is not None  # there is one interval at least
     return found
 
@@ -298,7 +317,7 @@ def _best_factor(
     """Return the factor of least error, or of least error and luck, on every interval."""
     if most == 1:
         return np.ones(repeats[0].errors.shape[1])
-    factors = np.geomspace(1, most, _FACTORS)
+    factors = _factors(most)
     with np.errstate(over="ignore", invalid="ignore"):  # predictions may be too large to be squared
         pairs = zip(repeats, nothing, strict=False)
         found = [repeat.savings(factors, base) for repeat, base in pairs]
@@ -309,6 +328,13 @@ def _best_factor(
     rounding = 1e-12 * max(float(np.abs(base).max(initial=0)) for base in nothing)
     best = np.argmax(value <= value.min(axis=0) + rounding, axis=0)
     return np.asarray(factors[best])
+
+
+@lru_cache(maxsize=64)
+def _factors(most: float) -> _Floats:
+    factors = np.geomspace(1, most, _FACTORS)
+    factors.flags.writeable = False
+    return factors
 
 
 def _mean(values: Sequence[_Floats]) -> _Floats:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,6 +83,13 @@ class Fold(NamedTuple):
         return models.errors, models.along, models.square
 
 
+class Designs(Protocol):
+    """Designs that may be at hand."""
+
+    def design(self, rows: Hashable, make: Callable[[], _core.Quadratic]) -> _core.Quadratic:
+        """Return the design of some rows."""
+
+
 def open_search(
     shared: _core.ColumnPasses | None,
     batch: list[Fold],
@@ -90,8 +98,12 @@ def open_search(
     forced: _Integers,
     workers: int,
     threads: int,
+    begun: Sequence[tuple[_core.Folds, int] | None] = (),
 ) -> _core.Folds:
-    """Return the searches of some folds, in so many threads, with so many for passes over X."""
+    """Return the searches of some folds, in so many threads, with so many for passes over X.
+
+    Those that others have begun are taken from these.
+    """
     return _core.Folds(
         [fold.design for fold in batch],
         [fold.held_out for fold in batch],
@@ -101,6 +113,7 @@ def open_search(
         forced,
         workers,
         threads if shared is not None else max(1, threads // workers),
+        list(begun),
     )
 
 
@@ -115,9 +128,15 @@ class Parts(NamedTuple):
     place: _Integers  # of each row in its part
     room: Room
 
-    def fold(self, trained_on: NDArray[np.bool_], test: _Integers) -> Fold:
-        """Return the fold that trains on some of the parts."""
-        design = self.pool(np.flatnonzero(trained_on))
+    def fold(
+        self, trained_on: NDArray[np.bool_], test: _Integers, pairs: Designs | None = None
+    ) -> Fold:
+        """Return the fold that trains on some of the parts; its design may be among others."""
+
+        def make() -> _core.Quadratic:
+            return self.pool(np.flatnonzero(trained_on))
+
+        design = make() if pairs is None else pairs.design(trained_on.tobytes(), make)
         part_of, place = self.part_of[test], self.place[test]
         return Fold(design, self.data.held_out(test, self.columns, part_of, place))
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ellzero import _core
 from ellzero._splits import Split
 from ellzero.regression._fold_data import Data
+from ellzero.regression._fold_pairs import Pairs
 from ellzero.regression._fold_parts import MOST_PARTS, Fold, Parts, make_parts, open_search
 from ellzero.regression._remainders import Remainders
 from ellzero.sources._column_source import ColumnSource
@@ -34,6 +35,8 @@ _Floats = NDArray[np.float64]
 _Splits = list[tuple[_Integers, _Integers]]
 # Designs of folds that share nothing are kept in memory together up to this size.
 _DESIGN_BYTES = 1e9
+# Searches of folds within folds are kept for their second turn up to this size of all folds.
+_PAIRED_BYTES = 16e6
 # So many columns of products are made for each part and each fold, roughly.
 _PRODUCTS = 400
 # Of repeats of an X of so many bytes and more one at a time is kept: each has a copy of X.
@@ -57,6 +60,7 @@ class SharedFolds(NamedTuple):
     parts: Parts | None  # what their designs are pools of
     whole: _core.Quadratic
     remainders: Remainders | None  # or what they are left of
+    pairs: Pairs | None = None  # of folds within folds
 
     @property
     def shared(self) -> _core.ColumnPasses | None:
@@ -72,6 +76,8 @@ class SharedFolds(NamedTuple):
 
     def open(self, batch: list[Fold], *how: Any) -> _core.Folds:
         """Return the searches of some folds: see `open_search`."""
+        if self.pairs is not None:
+            return self.pairs.open(self.shared, batch, *how)
         return open_search(self.shared, batch, *how)
 
     @property
@@ -104,10 +110,11 @@ class SharedFolds(NamedTuple):
 
     def one_by_one(self) -> Iterator[Turn]:
         """Give each fold that has rows of some weight."""
+        pairs = Pairs() if self.footprint <= _PAIRED_BYTES else None
         by_parts = cache(self._by_parts)
         for place, fold in enumerate(self.folds):
             if fold is not None and fold.held_out.weight > 0 and fold.design.weight > 0:
-                inside = partial(lambda place: by_parts().inside(place), place)
+                inside = partial(lambda place: by_parts().inside(place, pairs), place)
                 yield Turn(fold, self.splits[place].test, inside)
 
     def _by_parts(self) -> SharedFolds:
@@ -115,7 +122,7 @@ class SharedFolds(NamedTuple):
         parts = make_parts(self.data, self.splits) if self.parts is None else None
         return self if parts is None else _pool_folds(self.data, self.splits, parts, self.whole)
 
-    def inside(self, place: int) -> SharedFolds | None:
+    def inside(self, place: int, pairs: Pairs | None = None) -> SharedFolds | None:
         """Return the other folds less the test rows of one, on its training rows; None if none.
 
         They need no further pass over X where folds share their parts.
@@ -139,8 +146,9 @@ class SharedFolds(NamedTuple):
             for of_fold, split in zip(of_others, others, strict=True):
                 which = of_outer & of_fold
                 test = split.test[of_outer[self.parts.part_of[split.test]]]
-                folds.append(self.parts.fold(which, test) if which.any() and len(test) else None)
-            made = self._replace(splits=others, folds=folds, whole=outer.design)
+                some = which.any() and len(test)
+                folds.append(self.parts.fold(which, test, pairs) if some else None)
+            made = self._replace(splits=others, folds=folds, whole=outer.design, pairs=pairs)
         if made is None:
             return None
         sound = [fold if fold and fold.design.weight > 0 else None for fold in made.folds]

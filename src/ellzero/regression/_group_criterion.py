@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ellzero.regression._group_moves import UnitMove, unit_moves
-from ellzero.regression._group_search import GroupSearch, UnitModel
+from ellzero.regression._group_search import GroupSearch, Judgeable, UnitModel
 
 __all__ = ["least_criterion"]
 
@@ -22,21 +23,23 @@ _MOST_COLUMNS = 80  # of a table by columns
 _REFITTED = 4  # of the moves that promise most
 
 
-def least_criterion(search: GroupSearch, name: str, max_size: int | None = None) -> UnitModel:
+def least_criterion(
+    search: GroupSearch, name: str, max_size: int | None = None, *, alone: bool = False
+) -> UnitModel:
     """Return the model of least criterion, of as many columns as there are in the table at most.
 
-    And of up to a size, if one is given.
+    And of up to a size, if one is given. If it is wanted ``alone``, others are not fitted whole.
     """
-    models = search.models()
+    look: Callable[[NDArray[np.int64]], Judgeable] = search.glimpse if alone else search.fit
+    models = [look(sketch.units) for sketch in search.sketches()]
     most = max(model.df for model in models)
     few = most <= _MOST_COLUMNS
     if few:
-        models = [*models, *search.of_other_table(most)]
+        models += [look(units) for units in search.of_other_table(most)]
     if max_size is not None:
         models = [model for model in models if model.size <= max_size]
-    values = search.criterion(name, models)
-    best = int(np.argmin(values))
-    model, value = models[best], float(values[best])
+    model = search.fit(models[int(np.argmin(search.criterion(name, models)))].units)
+    value = float(search.criterion(name, [model])[0])
     while not few:
         after = _best_after(search, name, model, most, max_size)
         if after is None or not after[0] < value:

@@ -7,14 +7,15 @@ scales and bases of groups.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ellzero._engine import thread_count
-from ellzero.regression._cross_validation import Choice, CrossValidation, far_beyond
-from ellzero.regression._cv_curve import FoldPath, Glance, glance_at, make_curve
+from ellzero.regression._cross_validation import Choice, CrossValidation, Curves, far_beyond
+from ellzero.regression._cv_curve import Curve, FoldPath, Glance, glance_at, make_curve
 from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._side_by_side import SideBySide
 from ellzero.regression._units import Units
@@ -60,32 +61,36 @@ class GroupCrossValidation(NamedTuple):
         together = SideBySide(self.workers, self.progress)
         paths: list[list[list[FoldPath]]] = []  # by ridge and repeat
         sizes = []
+        glances: list[Glance] = []  # savings are counted from the first ridge
         first = repeats[0]
         for ridge in self.ridges:
             size, found = self._first_paths(_Searches(first, self, ridge, together), ridge)
             sizes.append(size)
             paths.append([found])
-            if self.hurried and self._is_past_valley([each[0] for each in paths]):
+            nothing = [_errors_of_nothing(paths[0][0])]
+            glances.append(glance_at(found, self._stretch(ridge), self.rescales, nothing[0]))
+            if self.hurried and self._is_past_valley(glances):
                 break
         ridges = self.ridges[: len(paths)]
-        nothing = [_errors_of_nothing(paths[0][0])]
-        running = self._running([found[0] for found in paths], nothing[0])
+        running = self._running(glances)
         for r in range(1, len(repeats)):
             folds = repeats[r]
             for i in running:
                 searches = _Searches(folds, self, self.ridges[i], together)
                 paths[i].append(searches.paths(sizes[i]))
             nothing.append(_errors_of_nothing(paths[0][-1]))
-        curves = [
-            make_curve(
-                found,
+
+        def curve_of(i: int) -> Curve:
+            return make_curve(
+                paths[i],
                 1e-12 * scale,
-                most=self._stretch(ridge),
+                most=self._stretch(ridges[i]),
                 cautious=self.rescales,
-                nothing=nothing[: len(found)],
+                nothing=nothing[: len(paths[i])],
+                seen=glances[i].look if len(paths[i]) == 1 else None,
             )
-            for ridge, found in zip(ridges, paths, strict=True)
-        ]
+
+        curves = Curves([partial(curve_of, i) for i in range(len(ridges))])
         none = np.empty(0, dtype=np.int64)
         rule = CrossValidation("frontier", ridges, none, None, 1, None, self.rescales)
         return Choice(curves, ridges, rule.mark(curves, running), max(sizes))
@@ -94,9 +99,8 @@ class GroupCrossValidation(NamedTuple):
         """Return what coefficients may be multiplied by."""
         return 1 + ridge if self.rescales else 1.0
 
-    def _running(self, paths: list[list[FoldPath]], nothing: NDArray[np.float64]) -> list[int]:
-        """Return the ridges that may still be chosen; savings are counted from the first."""
-        glances = self._glances(paths, nothing)
+    def _running(self, glances: list[Glance]) -> list[int]:
+        """Return the ridges that may still be chosen; the first stays."""
         least = min(glances, key=lambda glance: glance.error)
         few = len(least.share) < 5
         return [
@@ -105,16 +109,9 @@ class GroupCrossValidation(NamedTuple):
             if i == 0 or few or not self.rescales or not glance.is_behind(least, _BEHIND)
         ]
 
-    def _is_past_valley(self, paths: list[list[FoldPath]]) -> bool:
+    def _is_past_valley(self, glances: list[Glance]) -> bool:
         """Whether the last two ridges are out of the running."""
-        running = self._running(paths, _errors_of_nothing(paths[0]))
-        return len(paths) - running[-1] > 2
-
-    def _glances(self, paths: list[list[FoldPath]], nothing: NDArray[np.float64]) -> list[Glance]:
-        return [
-            glance_at(found, self._stretch(ridge), self.rescales, nothing)
-            for ridge, found in zip(self.ridges, paths, strict=False)  # as far as they were tried
-        ]
+        return len(glances) - self._running(glances)[-1] > 2
 
     def _first_paths(self, searches: _Searches, ridge: float) -> tuple[int, list[FoldPath]]:
         """Search until the error has long been rising; return the size that was come to."""

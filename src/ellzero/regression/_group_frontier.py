@@ -6,7 +6,7 @@ import math
 import threading
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-__all__ = ["GroupFrontier", "GroupModel"]
+__all__ = ["GroupFrontier", "GroupModel", "UserTerms"]
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,51 @@ class GroupModel(FrontierModel):
         return self.counted
 
 
+class UserTerms(NamedTuple):
+    """What turns the fit of some groups into a model in the user's terms."""
+
+    n: float
+    total: float
+    loss: Loss
+    n_columns: int
+    names: Any  # of columns, or None
+    group_names: list[str]
+    home: NDArray[np.int64]  # the group of each column
+    rescaling: float
+
+    @classmethod
+    def of(cls, search: GroupSearch, names: Any, rescaling: float) -> UserTerms:
+        """Return those of the rows that are searched."""
+        design, units = search.design, search.units
+        how = (design.weight, search.total, search.loss, design.columns)
+        return cls(*how, names, units.names, units.home, rescaling)
+
+    def describe(self, model: UnitModel, interval: tuple[float, float] | None) -> GroupModel:
+        """Return a model; ``interval`` is where it is the solution."""
+        model = model.rescaled(self.rescaling, self.total)
+        coef = np.zeros(self.n_columns)
+        coef[model.support] = model.beta * model.inverse_scale
+        scale = self.loss.scale_of(self.total, self.n) if self.total > 0 else math.inf
+        cost = dict(zip(model.units.tolist(), model.costs.tolist(), strict=True))
+        return GroupModel(
+            support=model.support,
+            names=[column_name(j, self.names) for j in model.support],
+            coef=coef,
+            intercept=model.intercept - float(model.mean @ coef[model.support]),
+            energy=model.energy,
+            rss=model.rss,
+            standardised=model.beta / scale,
+            removal_cost=np.array([cost[self.home[j]] for j in model.support]),
+            interval=interval,
+            groups=[self.group_names[unit] for unit in model.units],
+            units=model.units,
+            df=model.ranks,
+            group_cost=model.costs,
+            price=model.price,
+            counted=model.size,
+        )
+
+
 class GroupFrontier(Frontier):
     """The best known models made of groups: made by :func:`l0_frontier` when it is given groups.
 
@@ -105,9 +150,9 @@ class GroupFrontier(Frontier):
         self._growing = None
         self._columns: _core.LeastSquares | None = None  # for correlations, if they are asked for
         self._search: GroupSearch | None = search
-        design = search.design
-        self._n, self._total, self.loss = design.weight, search.total, search.loss.value
-        self._n_columns, self.feature_names = design.columns, names
+        self._terms = UserTerms.of(search, names, rescaling)
+        self._n, self._total, self.loss = search.design.weight, search.total, search.loss.value
+        self._n_columns, self.feature_names = search.design.columns, names
         self.group_names = search.units.names
         self._home = search.units.home
         self._read()
@@ -152,28 +197,7 @@ class GroupFrontier(Frontier):
         return show_frontier(self)
 
     def _describe(self, model: UnitModel) -> GroupModel:
-        model = model.rescaled(self.rescaling, self._total)
-        coef = np.zeros(self._n_columns)
-        coef[model.support] = model.beta * model.inverse_scale
-        scale = Loss(self.loss).scale_of(self._total, self._n) if self._total > 0 else math.inf
-        cost = dict(zip(model.units.tolist(), model.costs.tolist(), strict=True))
-        return GroupModel(
-            support=model.support,
-            names=[column_name(j, self.feature_names) for j in model.support],
-            coef=coef,
-            intercept=model.intercept - float(model.mean @ coef[model.support]),
-            energy=model.energy,
-            rss=model.rss,
-            standardised=model.beta / scale,
-            removal_cost=np.array([cost[self._home[j]] for j in model.support]),
-            interval=self._price_hull.interval(model),
-            groups=[self.group_names[unit] for unit in model.units],
-            units=model.units,
-            df=model.ranks,
-            group_cost=model.costs,
-            price=model.price,
-            counted=model.size,
-        )
+        return self._terms.describe(model, self._price_hull.interval(model))
 
     def _place(self, size: int | None) -> int:
         places = np.flatnonzero(self.sizes == size)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from ellzero.regression._price_hull import PriceHull, Sketch
 from ellzero.regression._problem import DEFAULT_MAX_SIZE, Likelihood
 from ellzero.regression._units import Units
 
-__all__ = ["Fit", "GroupSearch", "UnitModel"]
+__all__ = ["Fit", "GroupSearch", "Judgeable", "UnitModel"]
 
 _Floats = NDArray[np.float64]
 _Integers = NDArray[np.int64]
@@ -61,6 +62,35 @@ class UnitModel:
         square = max(yy - self.rss - 2 * along, 0.0)
         rss = self.rss - 2 * (factor - 1) * along + (factor - 1) ** 2 * square
         return replace(self, beta=factor * self.beta, rss=max(rss, 0.0))
+
+
+class Judgeable(Protocol):
+    """What a criterion asks of a set of units."""
+
+    @property
+    def units(self) -> _Integers:
+        """Which they are, sorted."""
+
+    @property
+    def size(self) -> int:
+        """How many, as sizes are counted."""
+
+    @property
+    def df(self) -> int:
+        """The rank of all its columns."""
+
+    @property
+    def rss(self) -> float:
+        """What it leaves, or twice the negative log-likelihood."""
+
+
+class UnitGlimpse(NamedTuple):
+    """That, and nothing more."""
+
+    units: _Integers
+    size: int
+    df: int
+    rss: float
 
 
 class GroupSearch:
@@ -109,7 +139,7 @@ class GroupSearch:
             self._evidence = evidence_of(likelihood.loss, likelihood.y, weight)
         self._tables: dict[bool, _core.GroupFrontier] = {}
         self._fitted: dict[tuple[int, ...], UnitModel] = {}
-        self._coefficients: dict[tuple[int, ...], Fit] = {}
+        self._coefficients: dict[tuple[int, ...], _core.GroupCoefficients] = {}
         self._ends: dict[tuple[int, ...], float] = {}  # of tables, by their largest model
         self.engine.start_at(units.forced_units)
         self.left_out = np.setdiff1d(units.forced_units, self.engine.members)
@@ -257,11 +287,27 @@ class GroupSearch:
         if not isinstance(self.engine, _core.GroupEngine):
             model = self.fit(units)
             return model.support, model.beta, model.intercept
+        found = self._coefficients_by(self.engine, units)
+        return found.support, found.beta, found.intercept
+
+    def _coefficients_by(
+        self, engine: _core.GroupEngine, units: _Integers
+    ) -> _core.GroupCoefficients:
         key = tuple(units.tolist())
         if key not in self._coefficients:
-            found = self.engine.coefficients_of(units)
-            self._coefficients[key] = found.support, found.beta, found.intercept
+            self._coefficients[key] = engine.coefficients_of(units)
         return self._coefficients[key]
+
+    def glimpse(self, units: _Integers) -> Judgeable:
+        """Return what a criterion asks of some units, by their coefficients where these tell."""
+        engine = self.engine
+        # With a ridge, columns that were fitted may depend on each other.
+        if isinstance(engine, _core.GroupEngine) and self.ridge == 0:
+            found = self._coefficients_by(engine, units)
+            if found.columns == engine.widths[units].sum():
+                size = found.columns if self.units.by_columns else units.size
+                return UnitGlimpse(units, size, found.columns, found.rss)
+        return self.fit(units)
 
     @property
     def _fits_whole(self) -> bool:
@@ -289,7 +335,7 @@ class GroupSearch:
         gains = self.engine.insertion_gains()
         return int(gains.argmax()), float(gains.max())
 
-    def of_other_table(self, most: int) -> list[UnitModel]:
+    def of_other_table(self, most: int) -> list[_Integers]:
         """Return the best of each number of columns up to so many, or of groups if it has those.
 
         None if all groups are of one width: they are the same then.
@@ -299,16 +345,16 @@ class GroupSearch:
             return []
         other = self._table(not self.units.by_columns)
         if self.units.by_columns:
-            most = max(model.units.size for model in self.models())
+            most = max(model.units.size for model in self.sketches())
         other.grow(most, self._progress)
-        return [self.fit(model.units) for model in other.models()]
+        return [model.units for model in other.models()]
 
     def keeps_signs(self, model: UnitModel) -> bool:
         """Say whether the coefficients of a model have the signs that they are to have."""
         signs = self.units.signs
         return signs is None or not np.any(model.beta * signs[model.support] < 0)
 
-    def criterion(self, name: str, models: list[UnitModel]) -> _Floats:
+    def criterion(self, name: str, models: Sequence[Judgeable]) -> _Floats:
         """Return a criterion of some models."""
         rss = np.array([model.rss for model in models])
         sizes = np.array([model.units.size for model in models])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -512,7 +513,7 @@ def _check_weights(weights: NDArray[np.float64], splits: list[Split]) -> None:
 
 
 def _tabulate(
-    ridges: list[float], curves: list[Curve], variance: float
+    ridges: list[float], curves: Sequence[Curve], variance: float
 ) -> dict[str, NDArray[np.float64]]:
     counts = [len(curve.mean_error) for curve in curves]
     names = (

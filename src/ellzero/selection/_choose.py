@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from ellzero._engine import make_engine, thread_count
 from ellzero._messages import Argument
 from ellzero.regression import Frontier, FrontierModel
 from ellzero.regression._cross_validation import DEFAULT_REPEATS, CrossValidation
+from ellzero.regression._cross_validation import Choice as ChoiceByFolds
 from ellzero.regression._cv_curve import Curve
 from ellzero.regression._fold_data import Data
 from ellzero.regression._folds import LearnedFolds, RepeatedFolds, SharedFolds
@@ -28,8 +30,8 @@ from ellzero.selection._feature_matrix import FeatureMatrix, FeatureSet
 from ellzero.selection._likelihoods import make_likelihood_folds, sound_splits
 from ellzero.selection._moved_folds import MovedFolds, MovedRepeats, can_be_moved
 from ellzero.selection._prepare import PreparedTable
-from ellzero.selection._rules import FoldsInTurn, Rule, Score, score_rule
-from ellzero.selection._search import PRICE, Chosen, Procedure, Search
+from ellzero.selection._rules import FoldsInTurn, Rule, Score, at_mark, score_rule
+from ellzero.selection._search import PRICE, Procedure, Search
 from ellzero.selection._settings import Settings
 from ellzero.selection._splits import choose_folds
 from ellzero.selection._unit_folds import UnitCrossValidation
@@ -47,9 +49,9 @@ __all__ = [
 
 _Rows = NDArray[np.int64]
 _Repeats = list[list[tuple[_Rows, _Rows]]]
-# The folds that judge a rule are made more than once up to so many numbers in all.
+# Folds judge a rule more than once up to so many numbers in all.
 _CELLS = 1e6
-# Those that a price is chosen by, up to so many: what differs between repeats is small there.
+# A price is chosen by several up to so many: what differs between repeats is small there.
 _CV_CELLS = 2e7
 # With so many rows for every feature, errors are smooth over ridges.
 _TALL = 20
@@ -80,9 +82,9 @@ class Choice:
     score : Score or None
         How well models chosen in this way predict rows held out; None if folds can't tell.
     folds, judged_by : str
-        What kind of folds the curve and the score are from.
+        What kind of folds the curve and the marks are from, and the score.
     marks : dict of FrontierModel
-        What cross-validation would choose, by its rules "min" and "1se".
+        What cross-validation chooses if it is asked, by its rules "min" and "1se".
     notes : list of str
         What users should be told.
     """
@@ -107,8 +109,9 @@ def choose(
     """Choose a model in the way that the settings ask for, and judge that way of choosing."""
     check_choice(matrix, settings)
     n, p = matrix.X.shape
-    dearer = _LIKELIHOOD if data.loss.is_likelihood else 1
-    repeats = _count_repeats(settings, n * p, dearer)
+    repeats = _count_repeats(settings, n * p, _CV_CELLS)
+    judging = _CELLS / (_LIKELIHOOD if data.loss.is_likelihood else 1)
+    judged = _count_repeats(settings, n * p, judging)
     binary = data.y if data.loss is Loss.LOGISTIC else None
     splits, kind = choose_folds(
         settings.folds, n, data.groups, data.times, settings.seed, repeats, binary
@@ -122,7 +125,7 @@ def choose(
         raise DataError(Argument("weights"), " leave no fold with rows both to fit and to test on.")
     say("Cutting the rows into folds")
     task = _make_task(matrix, data, splits, settings.max_size, say)
-    return choose_by(task, kind, matrix, data.loss, data.weights, settings, say)
+    return choose_by(task, kind, matrix, data.loss, data.weights, settings, say, judged)
 
 
 def check_choice(matrix: FeatureSet, settings: Settings) -> None:
@@ -145,30 +148,35 @@ def choose_by(
     weights: NDArray[np.float64] | None,
     settings: Settings,
     say: Callable[[str], None],
+    judged: int = 1,
 ) -> Choice:
-    """Choose among the models of some rows; ``kind`` says what their folds are."""
+    """Choose among the models of some rows; ``kind`` says what their folds are.
+
+    So many repeats of them judge the rule, unless it is dear.
+    """
     folds = task.folds
     kind_of_all = _in_words(kind, len(folds))
     cross_validating = f"Cross-validating, {kind_of_all}"
+    weight = task.design.weight
     procedure = _make_procedure(
         matrix,
         loss,
         settings,
-        task.design.weight,
+        weight,
         lambda size: say(f"{cross_validating}: models of {size} variables"),
     )
     rule = Rule(settings, procedure, task.search_in, by_groups=matrix.units is not None)
     say(cross_validating if settings.cross_validated else "Finding the best model of every size")
     found = rule.choose(task.search_at, 1.0, lambda: folds)
     # Choosing by cross-validation is as dear inside every fold as on all rows.
-    judged = folds[:1] if settings.cross_validated else folds
+    judged = min(len(folds), 1 if settings.cross_validated else judged)
+    quiet = _make_procedure(matrix, loss, settings, weight, None)  # there are very many steps
     score = score_rule(
-        rule,
-        judged,
+        replace(rule, procedure=quiet),
+        islice(folds, judged),
         weights,
         lambda repeat, fold: say(f"Repeating the choice in every fold: {repeat + 1}.{fold + 1}"),
     )
-    marks = _marked_models(rule, found, folds, task.search_at)
     if settings.size is not None:
         outcome = found.search.outcome_of_size(found, settings.size)
     elif found.lam is not None:
@@ -186,37 +194,46 @@ def choose_by(
     )
     if settings.prove is not None:
         choice = _prove(choice, settings, say)
+    known: dict[str, FrontierModel] = {}
+    by_folds = found.by_folds
+    if by_folds is not None:
+        known = {rule.by_folds: choice.model}
+    elif folds:
+        comparing = f"Comparing with a choice by cross-validation, {kind_of_all}"
+        say(comparing)
+        by_folds = _make_procedure(
+            matrix,
+            loss,
+            settings.by_cross_validation(),
+            weight,
+            lambda size: say(f"{comparing}: models of {size} variables"),
+        ).choose(folds)
     return replace(
         choice,
         ridge=found.ridge,
         kept=1.0 if loss.is_likelihood else _share_kept(choice.model, found.ridge, task.design),
         score=score,
         folds=kind_of_all,
-        judged_by=_in_words(kind, len(judged)),
-        marks=marks,
+        judged_by=_in_words(kind, judged),
+        marks=_marked_models(by_folds, known, task.search_at),
     )
 
 
 def _marked_models(
-    rule: Rule,
-    found: Chosen,
-    folds: Sequence[FoldsInTurn],
+    by_folds: ChoiceByFolds | None,
+    known: dict[str, FrontierModel],
     search_at: Callable[[float], Search],
 ) -> dict[str, FrontierModel]:
-    """Return the models that cross-validation would choose, by its rules.
+    """Return the models that cross-validation chooses, by its rules; some may be known.
 
-    Unless the choice is its own, it looks no further than a criterion can be trusted to.
+    Each is looked for as if it had been asked for: a search that has come further may know better
+    models, and would say something else than the criterion of that name.
     """
-    if not folds:
-        return {}
-    by_folds, largest = found.by_folds, None
-    if by_folds is None:
-        largest = max(found.search.largest, found.search.reached)
-        by_folds = rule.procedure.up_to(largest).choose(folds)
-    models = {}
-    for name, mark in by_folds.marks.items():
-        search = found.search if mark.ridge == found.ridge else search_at(mark.ridge)
-        models[name] = search.describe(search.at_price(mark.lam, largest), mark.rescaling)
+    models = dict(known)
+    for rule, mark in () if by_folds is None else by_folds.marks.items():
+        if rule not in models:
+            found = at_mark(search_at(mark.ridge), mark)
+            models[rule] = found.search.model_at_price(found)
     return models
 
 
@@ -288,11 +305,10 @@ def _check_size(name: str, size: int | None, matrix: FeatureSet) -> None:
         raise DataError(Argument(name, size), f", but there {has}.")
 
 
-def _count_repeats(settings: Settings, entries: int, dearer: int) -> int:
-    """Return how often the folds are made: more often where little data make it cheap."""
+def _count_repeats(settings: Settings, entries: int, most: float) -> int:
+    """Return how often folds are made: more often where little data make it cheap."""
     if settings.repeats is not None:
         return settings.repeats
-    most = _CV_CELLS if settings.cross_validated else _CELLS / dearer
     return max(1, min(DEFAULT_REPEATS, int(most / entries)))
 
 
@@ -377,7 +393,7 @@ def _make_procedure(
     loss: Loss,
     settings: Settings,
     weight: float,
-    progress: Callable[[int], None],
+    progress: Callable[[int], None] | None,
 ) -> Procedure:
     """Return how the price, and the ridge, are chosen by cross-validation."""
     ridges, workers = _ridges(settings, loss, weight), effective_n_jobs(-1)

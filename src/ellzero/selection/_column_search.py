@@ -48,19 +48,14 @@ class ColumnSearch:
         trusted = min(DEFAULT_MAX_SIZE, trusted_size(problem.weight, problem.design.columns))
         return min(self._most, problem.forced.size + trusted)
 
-    @property
-    def reached(self) -> int:
-        """The size that it has come to."""
-        return self.growing.last
-
     def of_size(self, size: int) -> int:
         """Return the best model of a size, or of the largest that there is below it."""
         self.growing.grow(min(self._most, size + MARGIN))
         return min(size, self.growing.last)
 
-    def at_price(self, lam: float, largest: int | None = None) -> int:
-        """Return the solution at a price, of up to so many variables."""
-        self.growing.cover(lam, self._most if largest is None else largest)
+    def at_price(self, lam: float) -> int:
+        """Return the solution at a price."""
+        self.growing.cover(lam, self._most)
         return self.growing.hull.size_at(lam)
 
     def of_least(self, criterion: str) -> int:
@@ -91,9 +86,17 @@ class ColumnSearch:
             self._solved = self.growing.last, self.growing.solutions()
         return self._solved[1].rescaled(rescaling, self.growing.problem.total)
 
-    def describe(self, model: int, rescaling: float) -> FrontierModel:
-        """Return a model in the user's units."""
-        return Frontier(self.growing, rescaling).at(size=model)
+    def model_at_price(self, found: Chosen) -> FrontierModel:
+        """Return what `outcome_at_price` does, the model alone."""
+        return self._settle(found)[1]
+
+    def _settle(self, found: Chosen) -> tuple[Frontier, FrontierModel]:
+        """Look some sizes beyond a model that was chosen by its price."""
+        frontier = Frontier(self.growing, found.rescaling)
+        frontier.grow(min(self._most, max(found.size + MARGIN, int(frontier.sizes[-1]))))
+        held_back = found.size == self._most  # larger ones, which could be better, don't count
+        model = frontier.at(size=found.size) if held_back else frontier.at(lam=found.lam)
+        return frontier, model
 
     def outcome_of_size(self, found: Chosen, size: int) -> Outcome:
         """Return a model that was chosen by its size."""
@@ -111,11 +114,7 @@ class ColumnSearch:
     def outcome_at_price(self, found: Chosen, rule: str) -> Outcome:
         """Return a model that was chosen by its price, or by a rule of cross-validation."""
         assert found.lam is not None
-        frontier = Frontier(self.growing, found.rescaling)
-        wanted = max(found.size + MARGIN, int(frontier.sizes[-1]))
-        frontier.grow(min(self._most, wanted))
-        held_back = found.size == self._most  # larger ones, which could be better, don't count
-        model = frontier.at(size=found.size) if held_back else frontier.at(lam=found.lam)
+        frontier, model = self._settle(found)
         certificate = Certificate.of_search(price=PRICE)
         if found.by_folds is not None:
             largest = found.by_folds.max_size

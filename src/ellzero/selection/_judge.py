@@ -28,10 +28,13 @@ def standard_deviations(X: _Floats, weights: _Floats | None) -> _Floats:
     """Return the standard deviation of each column."""
     if not X.size:
         return np.zeros(X.shape[1])
-    unit = np.array([power_of_two(column) for column in X.T])  # so that no square overflows
-    X = X / unit
-    mean = np.average(X, axis=0, weights=weights)
-    return unit * np.sqrt(np.average((X - mean) ** 2, axis=0, weights=weights))
+    out = []
+    for column in X.T:  # one by one, so that what is worked out stays in the cache
+        unit = power_of_two(column)  # so that no square overflows
+        scaled = np.divide(column, unit, order="C")
+        mean = np.average(scaled, weights=weights)
+        out.append(unit * math.sqrt(np.average((scaled - mean) ** 2, weights=weights)))
+    return np.array(out)
 
 
 def judge_predictions(

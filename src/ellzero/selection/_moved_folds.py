@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 from ellzero import _core
 from ellzero._engine import CACHE_BYTES, make_design_on, thread_count
 from ellzero.regression._fold_data import Data
-from ellzero.regression._folds import Fold, Turn, open_search
+from ellzero.regression._fold_pairs import Pairs
+from ellzero.regression._folds import Fold, Turn
 from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._units import Units
 from ellzero.sources import SufficientStatistics
@@ -115,7 +116,7 @@ class MovedRepeats(Sequence["MovedFolds"]):
             part_of[test] = place
         shift, parts = part_moments(data.X, data.y, data.threads, part_of, len(splits))
         tests = [test for _, test in splits]
-        return _Rows(data, self._products, self._means, shift, parts, tests, {}, {})
+        return _Rows(data, self._products, self._means, shift, parts, tests, {}, {}, Pairs())
 
     def _folds(self, rows: _Rows) -> MovedFolds:
         return MovedFolds(rows, list(range(len(rows.parts))), self.whole)
@@ -132,6 +133,7 @@ class _Rows(NamedTuple):
     tests: list[_Integers]  # by part
     searches: dict[tuple[frozenset[int], float], GroupSearch]  # that are used once more
     designs: dict[frozenset[int], _Trained]  # the same
+    pairs: Pairs
 
     def pool(self, which: list[int]) -> Moments:
         """Return the moments of some parts together."""
@@ -150,13 +152,16 @@ class _Rows(NamedTuple):
     def _trained(self, parts: frozenset[int]) -> _Trained:
         """Return what is fitted on some parts: all but two of them are asked for twice."""
         if parts in self.designs:
-            return self.designs.pop(parts)
+            made = self.designs.pop(parts)
+            self.pairs.expect_no_more(made.design)
+            return made
         trained = self.pool(sorted(parts))
         means = (self.shift + trained.mean)[:-1]
         move = self.products.move(means - self.means)
         made = _Trained(self._design(trained, move), move, means)
         if self.is_shared(parts):
             self.designs[parts] = made
+            self.pairs.expect(made.design)
         return made
 
     def is_shared(self, parts: frozenset[int]) -> bool:
@@ -300,7 +305,7 @@ class MovedFolds:
 
     def open(self, batch: list[Any], *how: Any) -> _core.Folds:
         """Return the searches of some folds: see `open_search`."""
-        return open_search(None, batch, *how)
+        return self._rows.pairs.open(None, batch, *how)
 
     def batches(self) -> list[Callable[[], list[Any]]]:
         """Return what makes the folds, those together that are searched together."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -109,7 +109,7 @@ class Score(NamedTuple):
 
 def score_rule(
     rule: Rule,
-    repeats: Sequence[FoldsInTurn],
+    repeats: Iterable[FoldsInTurn],
     weights: _Floats | None,
     say: Callable[[int, int], None],
 ) -> Score | None:

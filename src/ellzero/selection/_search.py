@@ -52,15 +52,11 @@ class Search(Protocol):
     def largest(self) -> int:
         """The size up to which a criterion is trusted."""
 
-    @property
-    def reached(self) -> int:
-        """The size that it has come to."""
-
     def of_size(self, size: int) -> Any:
         """Return the best model of a size, or of the largest that there is below it."""
 
-    def at_price(self, lam: float, largest: int | None = None) -> Any:
-        """Return the solution at a price, of up to so many variables."""
+    def at_price(self, lam: float) -> Any:
+        """Return the solution at a price."""
 
     def of_least(self, criterion: str) -> Any:
         """Return the model of least criterion."""
@@ -74,8 +70,8 @@ class Search(Protocol):
     def fits(self, rescaling: float) -> Sequence[Fit]:
         """Return those of the best model of each size, from the smallest on."""
 
-    def describe(self, model: Any, rescaling: float) -> FrontierModel:
-        """Return a model in the user's units."""
+    def model_at_price(self, found: Chosen) -> FrontierModel:
+        """Return what `outcome_at_price` does, the model alone."""
 
     def outcome_of_size(self, found: Chosen, size: int) -> Outcome:
         """Return a model that was chosen by its size."""
@@ -96,6 +92,3 @@ class Procedure(Protocol):
 
     def choose(self, folds: Any) -> Choice:
         """Compute the curve of every ridge, and choose by each rule."""
-
-    def up_to(self, max_size: int) -> Procedure:
-        """Return the same among models of up to a size."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ellzero.regression._cross_validation import CV_RIDGES
 
@@ -129,3 +129,7 @@ class Settings:
     def cross_validated(self) -> bool:
         """Whether the price is chosen by cross-validation."""
         return self.size is None and self.lam is None and self.criterion in ("cv", "1se")
+
+    def by_cross_validation(self) -> Settings:
+        """Return the same for a choice by cross-validation."""
+        return replace(self, criterion="cv", size=None, lam=None)

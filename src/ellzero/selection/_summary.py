@@ -33,7 +33,7 @@ _RULES = {
         "Chosen by EBIC, which answers which variables matter: one is kept if the evidence for it "
         "is strong. ",
         Argument("criterion", "cv"),
-        " answers what predicts best, and keeps more",
+        " answers what predicts best, and often keeps more",
     ),
     "bic": Message(
         "Chosen by BIC, which keeps variables on weak evidence, more of them by chance the more "

@@ -82,8 +82,8 @@ class Sureness:
     model : FrontierModel
         The model chosen.
     least, one_se : FrontierModel or None
-        The models of least cross-validated error, and of fewest variables within a standard error
-        of it.
+        The models that the criteria "cv" and "1se" choose: of least cross-validated error, and of
+        fewest variables within a standard error of it.
     halves : Stability or None
         What is chosen on halves of the rows.
     posterior : SpikeSlabClassifier, SpikeSlabRegressor or None

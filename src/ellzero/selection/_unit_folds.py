@@ -23,10 +23,6 @@ class UnitCrossValidation(NamedTuple):
         """What the ridge is chosen from."""
         return self.how.ridges
 
-    def up_to(self, max_size: int) -> UnitCrossValidation:
-        """Return the same among models of up to a size."""
-        return self._replace(how=self.how._replace(max_size=max_size))
-
     def choose(self, folds: Any) -> Choice:
         """Compute the curve of every ridge, and choose by each rule."""
         one = hasattr(folds, "batches")

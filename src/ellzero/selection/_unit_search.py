@@ -8,7 +8,7 @@ from ellzero._certificate import Certificate
 from ellzero._messages import Argument
 from ellzero.regression import FrontierModel
 from ellzero.regression._group_criterion import least_criterion
-from ellzero.regression._group_frontier import GroupFrontier
+from ellzero.regression._group_frontier import GroupFrontier, UserTerms
 from ellzero.regression._group_search import GroupSearch, UnitModel
 from ellzero.regression._growth import MARGIN
 from ellzero.regression._hull import middle
@@ -29,7 +29,7 @@ class UnitSearch:
     search : GroupSearch
         The table of the best.
     names : ndarray of str, or None
-        The names of the columns.
+        The names of the columns; None in a fold, where no model is described.
     max_size : int, default=None
         The most groups that a model may have.
     """
@@ -43,20 +43,15 @@ class UnitSearch:
         """The size up to which a criterion is trusted."""
         return min(self._most, self._search.default_size(criterion=True))
 
-    @property
-    def reached(self) -> int:
-        """The size that it has come to."""
-        return self._search.last
-
     def of_size(self, size: int) -> UnitModel:
         """Return the best model of a size, or of the largest that there is below it."""
         self._search.grow(size + MARGIN)
         models = self._search.models()
         return [model for model in models if model.size <= size or model is models[0]][-1]
 
-    def at_price(self, lam: float, largest: int | None = None) -> UnitModel:
-        """Return the solution at a price, of up to so many groups."""
-        self._search.cover(lam, self._most if largest is None else largest)
+    def at_price(self, lam: float) -> UnitModel:
+        """Return the solution at a price."""
+        self._search.cover(lam, self._most)
         hull = self._search.outline()
         return self._search.fit(hull.at(max(lam, hull.end)).units)
 
@@ -65,7 +60,7 @@ class UnitSearch:
         self._search.grow(self.largest)
         if self._search.design.weight < 1:  # too little to tell anything
             return self._search.models()[0]
-        return least_criterion(self._search, criterion)
+        return least_criterion(self._search, criterion, alone=self._names is None)
 
     def size_of(self, model: UnitModel) -> int:
         """Return how many groups a model has."""
@@ -85,9 +80,23 @@ class UnitSearch:
         fits = [self._search.coefficients(model.units) for model in best]
         return [(support, rescaling * beta, intercept) for support, beta, intercept in fits]
 
-    def describe(self, model: UnitModel, rescaling: float) -> FrontierModel:
-        """Return a model in the user's units."""
-        return GroupFrontier(self._search, self._names, rescaling)._describe(model)
+    def model_at_price(self, found: Chosen) -> FrontierModel:
+        """Return what `outcome_at_price` does, the model alone: no others are fitted."""
+        assert found.lam is not None
+        model = found.model
+        if not self._is_held_back(found):
+            self._look_beyond(found)
+            model = self._search.fit(self._search.outline().at(found.lam).units)
+        terms = UserTerms.of(self._search, self._names, found.rescaling)
+        return terms.describe(model, None)
+
+    def _is_held_back(self, found: Chosen) -> bool:
+        """Whether larger models than one, which could be better, don't count."""
+        return found.size == self._most
+
+    def _look_beyond(self, found: Chosen) -> None:
+        """Look at some sizes beyond a model that was chosen by its price."""
+        self._search.grow(min(self._most, found.size + MARGIN))
 
     def outcome_of_size(self, found: Chosen, size: int) -> Outcome:
         """Return a model that was chosen by its size."""
@@ -106,9 +115,9 @@ class UnitSearch:
     def outcome_at_price(self, found: Chosen, rule: str) -> Outcome:
         """Return a model that was chosen by its price, or by a rule of cross-validation."""
         assert found.lam is not None
-        held_back = found.size == self._most  # larger ones, which could be better, don't count
+        held_back = self._is_held_back(found)
         if not held_back:
-            self._search.grow(min(self._most, found.size + MARGIN))
+            self._look_beyond(found)
         frontier = GroupFrontier(self._search, self._names, found.rescaling)
         model = frontier._describe(found.model) if held_back else frontier.at(lam=found.lam)
         certificate = Certificate("swaps", f"{MOVES} at {PRICE}")
