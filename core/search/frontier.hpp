@@ -10,11 +10,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 #include <vector>
 
-#include "base/largest.hpp"
 #include "search/sbr.hpp"
 #include "search/surroundings.hpp"
 
@@ -142,6 +143,8 @@ class Frontier {
   // so many: measured, they find as much in half the time.
   static constexpr Index kMany = 300, kHundredth = 100, kMostOfHundredth = 100;
   static constexpr double kNear = 0.6;
+  // Gains closer than this, relatively, are equal but for rounding.
+  static constexpr double kSameGain = 1e-9;
 
   // Where walks are made: on the engine of the table, or on one of some of its units.
   struct Ground {
@@ -354,20 +357,24 @@ class Frontier {
     return best;
   }
 
-  // The units of which the insertion gains nearly as much as the best one's, or most.
+  // The units of which the insertion gains nearly as much as the best one's, or most; of equals
+  // all.
   std::vector<Index> nearest() {
     gains_.resize(engine_.units());
     engine_.insertion_gains(gains_.data());
-    const double bar = kNear * *std::max_element(gains_.begin(), gains_.end());
+    double bar = kNear * *std::max_element(gains_.begin(), gains_.end());
+    const auto enough = [&](double gain) { return gain > 0 && gain >= bar; };
+    const Index least = std::min(engine_.units() / kHundredth, kMostOfHundredth);
+    if (std::count_if(gains_.begin(), gains_.end(), enough) < least) {
+      std::vector<double> sorted = gains_;
+      std::nth_element(sorted.begin(), sorted.begin() + (least - 1), sorted.end(),
+                       std::greater<double>());
+      bar = sorted[least - 1] - kSameGain * std::fabs(sorted[least - 1]);
+    }
     std::vector<Index> out;
     for (Index i = 0; i < engine_.units(); ++i) {
-      if (gains_[i] > std::max(0.0, bar)) out.push_back(i);
+      if (enough(gains_[i])) out.push_back(i);
     }
-    const Index least = std::min(engine_.units() / kHundredth, kMostOfHundredth);
-    if (static_cast<Index>(out.size()) >= least) return out;
-    out = places_of_largest(engine_.units(), least, [&](Index i) { return gains_[i]; });
-    out.erase(std::remove_if(out.begin(), out.end(), [&](Index i) { return !(gains_[i] > 0); }),
-              out.end());
     return out;
   }
 
