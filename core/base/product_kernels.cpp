@@ -130,29 +130,34 @@ ELLZERO_INLINE void multiply_one_by_one(const Strided<T>& x, Index j, Index begi
   }
 }
 
-// Rows of a column lie together: three columns at a time, lanes run along the rows.
+// Rows of a column lie together: lanes run along the rows, and a few columns at a time are enough
+// sums that need not wait for each other.
 template <int N, class T>
 ELLZERO_INLINE void multiply_along_columns(const Strided<T>& x, Index rows, Index columns,
                                            const double* shift, const double* root_weight,
                                            const double* const* v, double* const* out) {
+  constexpr int kWide = N == 1 ? 6 : 3;
   const Index whole = rows / kLanes * kLanes;
-  for (Index j = 0; j < columns; j += 3) {
-    const Index last = columns - j < 3 ? columns - j : 3;
-    // Short of three, the last one stands in for the missing.
-    const Index second = j + (last > 1 ? 1 : 0), third = j + last - 1;
-    const T *x0 = x.at(0, j), *x1 = x.at(0, second), *x2 = x.at(0, third);
-    const Lanes m0 = broadcast(shift[j]), m1 = broadcast(shift[second]),
-                m2 = broadcast(shift[third]);
-    Lanes a[3][N] = {};
+  for (Index j = 0; j < columns; j += kWide) {
+    const Index last = columns - j < kWide ? columns - j : kWide;
+    const T* column[kWide];
+    Lanes m[kWide];
+    for (int k = 0; k < kWide; ++k) {
+      const Index at = j + (k < last ? k : last - 1);  // the last one stands in for the missing
+      column[k] = x.at(0, at);
+      m[k] = broadcast(shift[at]);
+    }
+    Lanes a[kWide][N] = {};
     for (Index r = 0; r < whole; r += kLanes) {
-      Lanes z0 = load(x0 + r) - m0, z1 = load(x1 + r) - m1, z2 = load(x2 + r) - m2;
+      Lanes z[kWide];
+      for (int k = 0; k < kWide; ++k) z[k] = load(column[k] + r) - m[k];
       if (root_weight) {
         const Lanes root = load(root_weight + r);
-        z0 *= root, z1 *= root, z2 *= root;
+        for (int k = 0; k < kWide; ++k) z[k] *= root;
       }
       for (int b = 0; b < N; ++b) {
         const Lanes w = load(v[b] + r);
-        a[0][b] += z0 * w, a[1][b] += z1 * w, a[2][b] += z2 * w;
+        for (int k = 0; k < kWide; ++k) a[k][b] += z[k] * w;
       }
     }
     for (Index k = 0; k < last; ++k) {
@@ -176,7 +181,28 @@ ELLZERO_INLINE void multiply_along_rows(const Strided<T>& x, Index rows, Index c
     const Index count = columns - j < kWidth ? columns - j : kWidth;
     const double* m = shift + j;
     for (Index k = 0; k < count; ++k) a0[k] = a1[k] = a2[k] = a3[k] = 0;
-    for (Index r = 0; r < whole; r += kLanes) {
+    // Eight rows at a time where there are so many: half as often to the partial sums and back.
+    const Index pairs = whole / (2 * kLanes) * (2 * kLanes);
+    for (Index r = 0; r < pairs; r += 2 * kLanes) {
+      const T* row[2 * kLanes];
+      for (Index i = 0; i < 2 * kLanes; ++i) row[i] = x.at(r + i, j);
+      Index k = 0;
+      for (; k + kLanes <= count; k += kLanes) {
+        const Lanes shifts = load(m + k);
+        for (Index i = 0; i < kLanes; ++i) {
+          Lanes sums = load(a[i] + k);
+          sums += (load(row[i] + k) - shifts) * broadcast(v[r + i]);
+          sums += (load(row[kLanes + i] + k) - shifts) * broadcast(v[r + kLanes + i]);
+          store(a[i] + k, sums);
+        }
+      }
+      for (; k < count; ++k) {
+        for (Index i = 0; i < 2 * kLanes; ++i) {
+          a[i % kLanes][k] += (static_cast<double>(row[i][k]) - m[k]) * v[r + i];
+        }
+      }
+    }
+    for (Index r = pairs; r < whole; r += kLanes) {
       const T *x0 = x.at(r, j), *x1 = x.at(r + 1, j), *x2 = x.at(r + 2, j), *x3 = x.at(r + 3, j);
       const double w0 = v[r], w1 = v[r + 1], w2 = v[r + 2], w3 = v[r + 3];
       for (Index k = 0; k < count; ++k) {

@@ -1,11 +1,13 @@
-// The quadratic of some of the columns of another one, copied: passes over them are short, so that
-// a search can look far around among these.
+// The quadratic of some of the columns of another one: of a few all products are made at once, more
+// are copied, so that passes over them are short. A search can look far around among these.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "base/triangle_kernels.hpp"
 #include "data/dense_columns.hpp"
 #include "data/prepared_columns.hpp"
 #include "data/quadratic.hpp"
@@ -15,24 +17,32 @@ namespace ellzero {
 class ChosenQuadratic final : public Quadratic {
  public:
   // The other one, whose columns are at hand, outlives this.
-  ChosenQuadratic(const Quadratic& whole, std::vector<Index> which)
+  ChosenQuadratic(const Quadratic& whole, std::vector<Index> which, const Context& context)
       : Quadratic(chosen(whole, which), kBytes),
         whole_(whole),
         which_(std::move(which)),
         rows_(whole.prepared_columns()->rows()),
-        values_(rows_ * columns()),
         shift_(columns(), 0.0),
         scale_(columns(), 1.0) {
     whole.prepared_columns()->bring(which_.data(), columns());
-    for (Index i = 0; i < columns(); ++i) {
-      whole.prepared_columns()->read(which_[i], 0, rows_, values_.data() + i * rows_);
+    if (columns() <= kAtOnce) {
+      multiply_all(context);
+    } else {
+      copy();
     }
-    const Strided<double> z{values_.data(), 1, rows_};
-    copied_ = std::make_unique<DenseColumns<double>>(z, rows_, columns());
   }
 
   void gram_columns(const Index* which, Index count, double* const* out,
                     const Context& context) const override {
+    if (products_) {
+      for (Index b = 0; b < count; ++b) {
+        const Index j = which[b];
+        for (Index i = 0; i < j; ++i) out[b][i] = products_[i * stride_ + j];
+        std::copy(products_.get() + j * stride_ + j, products_.get() + j * stride_ + columns(),
+                  out[b] + j);
+      }
+      return;
+    }
     const PreparedColumns z(*copied_, {shift_.data(), scale_.data(), nullptr}, nullptr);
     z.products(ChosenColumns(z, which, count), out, context);
   }
@@ -41,7 +51,7 @@ class ChosenQuadratic final : public Quadratic {
     whole_.cross_products(in_whole(which, count).data(), count, out);
   }
 
-  double entries() const override { return copied_->entries(); }
+  double entries() const override { return copied_ ? copied_->entries() : 0; }
 
   double residual_products(const std::vector<Index>& support, const double* beta, double* products,
                            const Context& context) const override {
@@ -51,6 +61,9 @@ class ChosenQuadratic final : public Quadratic {
 
  private:
   static constexpr double kBytes = 1e9;
+  // A product in a pass of its own costs several of those made at once, and of so few columns a
+  // large share will be wanted.
+  static constexpr Index kAtOnce = 400;
 
   static Preparation chosen(const Quadratic& whole, const std::vector<Index>& which) {
     Preparation out(static_cast<Index>(which.size()), whole.weight, whole.mean_y, whole.yy);
@@ -62,6 +75,41 @@ class ChosenQuadratic final : public Quadratic {
     return out;
   }
 
+  // All products, the upper triangle alone; no copy is kept of the columns.
+  void multiply_all(const Context& context) {
+    const PreparedColumns& z = *whole_.prepared_columns();
+    stride_ = round_up(columns(), kStripColumns);
+    // Not filled with anything before it is written to.
+    products_.reset(new double[stride_ * stride_]);
+    const Index most = std::min(rows_, kTileRows);
+    const std::unique_ptr<double[]> tile(new double[most * columns()]);
+    const std::unique_ptr<double[]> strips(new double[most * stride_]);
+    const Index last = std::max<Index>(0, stride_ - kStripColumns);
+    std::fill(strips.get() + last * most, strips.get() + stride_ * most, 0.0);
+    std::vector<const double*> column(columns());
+    std::vector<Index> order(most);
+    for (Index r = 0; r < most; ++r) order[r] = r;
+    for (Index row = 0; row < rows_; row += kTileRows) {
+      context.check();
+      const Index rows = std::min(rows_ - row, kTileRows);
+      for (Index i = 0; i < columns(); ++i) {
+        z.read(which_[i], row, rows, tile.get() + i * most);
+        column[i] = tile.get() + i * most;
+      }
+      pack_columns(column.data(), columns(), order.data(), rows, 0, shift_.data(), strips.get());
+      add_triangle(strips.get(), rows, 0, rows, columns(), row == 0, products_.get(), stride_);
+    }
+  }
+
+  void copy() {
+    values_.resize(rows_ * columns());
+    for (Index i = 0; i < columns(); ++i) {
+      whole_.prepared_columns()->read(which_[i], 0, rows_, values_.data() + i * rows_);
+    }
+    const Strided<double> z{values_.data(), 1, rows_};
+    copied_ = std::make_unique<DenseColumns<double>>(z, rows_, columns());
+  }
+
   std::vector<Index> in_whole(const Index* which, Index count) const {
     std::vector<Index> out(which, which + count);
     for (Index& j : out) j = which_[j];
@@ -71,6 +119,9 @@ class ChosenQuadratic final : public Quadratic {
   const Quadratic& whole_;
   const std::vector<Index> which_;
   const Index rows_;
+  std::unique_ptr<double[]>
+      products_;  // of all columns, rows stride_ apart; none if they are copied
+  Index stride_ = 0;
   std::vector<double> values_;  // of Z, column by column
   const std::vector<double> shift_, scale_;
   std::unique_ptr<Columns> copied_;

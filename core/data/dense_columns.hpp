@@ -90,7 +90,7 @@ class DenseColumns final : public Columns {
       const Index last = std::min(columns_, end * kTileColumns);
       // A few columns from top to bottom, or all columns of a stretch of rows: as they lie.
       const bool upright = x_.row_stride == 1;
-      const Index step = upright ? 3 : columns_;
+      const Index step = upright ? 6 : columns_;
       const Index stretches = upright ? 8 : 1;
       std::vector<double> v(width * stretches * kTileRows);
       const double* v_at[kUnpackedColumns];

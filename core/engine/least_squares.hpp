@@ -96,6 +96,9 @@ class LeastSquares final : public Engine {
 
   void insertion_gains(double* gain) const override { scores_.insertion_gains(gain); }
   Insertion best_insertion() const override { return scores_.best_insertion(energy(), yy_); }
+  std::vector<Insertion> best_insertions(Index count) const override {
+    return scores_.best_insertions(count);
+  }
   double removal_cost(Index position) const override {
     return 0.5 * beta()[position] * beta()[position] / inverse_diagonal()[position];
   }
@@ -157,7 +160,7 @@ class LeastSquares final : public Engine {
                                   const Context& context) const override {
     if (!has_some()) return nullptr;
     const PreparedColumns* z = quadratic_.prepared_columns();
-    // They are copied, and dense: where that is no fraction of X it is no help.
+    // They are read as dense ones: where that is no fraction of X it is no help.
     const double copied = static_cast<double>(z->rows()) * static_cast<double>(units.size());
     if (copied > 0.5 * z->entries()) return nullptr;
     std::vector<double> ridges = ridge_;
@@ -165,8 +168,8 @@ class LeastSquares final : public Engine {
       ridges.clear();
       for (const Index j : units) ridges.push_back(ridge_[j]);
     }
-    return std::make_unique<LeastSquares>(std::make_unique<ChosenQuadratic>(quadratic_, units),
-                                          std::move(ridges), context);
+    return std::make_unique<LeastSquares>(
+        std::make_unique<ChosenQuadratic>(quadratic_, units, context), std::move(ridges), context);
   }
 
   // Another response on the same columns: its products with them, and its square. Only solve() goes
@@ -332,6 +335,7 @@ class LeastSquares final : public Engine {
   double ready_pivot_ = 0;
   FlipBatch batch_;
   std::vector<char> marked_;
+  std::vector<const double*> held_;
   std::vector<Index> leaving_, entering_;
   std::vector<double> cross_, b_;
 };
@@ -485,14 +489,35 @@ inline void LeastSquares::adopt(const LeastSquares& other, const std::vector<Ind
 }
 
 inline void LeastSquares::hold(const std::vector<Index>& members) {
+  // Those that stay are not given back and asked for again.
+  held_.resize(columns(), nullptr);
+  for (Index s = 0; s < size(); ++s) held_[members_[s]] = gram_[s];
   std::vector<const double*> gram;
+  entering_.clear();
+  const auto forget = [&] {
+    for (const Index j : members_) held_[j] = nullptr;
+  };
   try {
-    for (const Index j : members) gram.push_back(acquire(j));
+    for (const Index j : members) {
+      if (!held_[j]) {
+        held_[j] = acquire(j);
+        entering_.push_back(j);
+      }
+      gram.push_back(held_[j]);
+    }
   } catch (...) {
-    for (std::size_t s = 0; s < gram.size(); ++s) cache_.release(members[s]);
+    for (const Index j : entering_) {
+      cache_.release(j);
+      held_[j] = nullptr;
+    }
+    forget();
     throw;
   }
-  for (const Index j : members_) cache_.release(j);
+  for (const Index j : members) held_[j] = nullptr;
+  for (const Index j : members_) {
+    if (held_[j]) cache_.release(j);
+  }
+  forget();
   gram_ = std::move(gram);
   members_ = members;
 }

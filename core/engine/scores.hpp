@@ -105,6 +105,33 @@ class Scores {
     for (Index i = 0; i < columns(); ++i) gain[i] *= 0.5;
   }
 
+  // The few insertions that lower the energy most, the best first, of equals those of the first
+  // columns.
+  std::vector<Insertion> best_insertions(Index count) const {
+    std::vector<Insertion> best;
+    if (count == 0) return best;
+    double score[kChunk], bar = 0;  // twice what a gain has to be more than
+    for (Index begin = 0; begin < columns(); begin += kChunk) {
+      const Index length = std::min(columns() - begin, kChunk);
+      const double most =
+          insertion_scores(c_.data() + begin, d_.data() + begin, kSpan, length, score);
+      if (!(most > bar)) continue;
+      for (Index i = 0; i < length; ++i) {
+        if (!(score[i] > bar)) continue;
+        const double gain = 0.5 * score[i];
+        const auto less = [&](const Insertion& other) {
+          return gain > other.gain + kTie * other.gain;
+        };
+        best.insert(std::find_if(best.begin(), best.end(), less), {begin + i, gain});
+        if (static_cast<Index>(best.size()) > count) best.pop_back();
+        if (static_cast<Index>(best.size()) == count) {
+          bar = 2 * (best.back().gain + kTie * best.back().gain);
+        }
+      }
+    }
+    return best;
+  }
+
   // The insertion that lowers the energy most, with `energy` left and `total` = y'y.
   Insertion best_insertion(double energy, double total) const {
     Insertion best;

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include "engine/scores.hpp"
@@ -62,7 +63,10 @@ void search_swaps(const Factor& factor, const Scores& scores,
     const double root = std::sqrt(factor.inverse_diagonal()[r]);
     least_rho = std::min(least_rho, std::fabs(factor.beta()[r]) / root);
   }
-  std::vector<double> a(count * k), rho(count), t(count * kSwapColumns), gathered(k * kSwapColumns);
+  std::vector<double> a(count * k), rho(count);
+  // Not filled with anything before it is written to.
+  const std::unique_ptr<double[]> t(new double[count * kSwapColumns]);
+  const std::unique_ptr<double[]> gathered(new double[k * kSwapColumns]);
   const std::vector<double> inverse = factor.inverse();
   for (Index m = 0; m < count; ++m) {
     const double* row = inverse.data() + movable[m] * k;
@@ -78,9 +82,9 @@ void search_swaps(const Factor& factor, const Scores& scores,
     for (Index s = 0; s < k; ++s) {
       for (Index i = 0; i < filled; ++i) gathered[s * kSwapColumns + i] = gram[s][columns_in[i]];
     }
-    combine_gathered(gathered.data(), k, filled, a.data(), count, t.data());
+    combine_gathered(gathered.get(), k, filled, a.data(), count, t.get());
     for (Index m = 0; m < count; ++m) {
-      const double* t_m = t.data() + m * kSwapColumns;
+      const double* t_m = t.get() + m * kSwapColumns;
       if (!any_swap_above(bar, c, d, t_m, rho[m], Scores::kSpan, filled)) continue;
       swap_scores(c, d, t_m, rho[m], Scores::kSpan, filled, score);
       for (Index i = 0; i < filled; ++i) {

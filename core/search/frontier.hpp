@@ -6,18 +6,18 @@
 // once it is new, for its best insertion, removal and swap; each of these that beats the table's
 // support of its size takes its place. When the table is closed, so that no insertion, removal or
 // swap of any support in it improves any support in it, short walks through worse supports look for
-// a way on; it ends when they find none. Among very many units these walks, and what they lead to,
-// are made among the most promising few alone.
+// a way on; it ends when they find none. Among many units these walks keep to the most promising.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <limits>
-#include <memory>
 #include <utility>
 #include <vector>
 
-#include "base/largest.hpp"
 #include "search/sbr.hpp"
+#include "search/surroundings.hpp"
 
 namespace ellzero {
 
@@ -53,7 +53,6 @@ class Frontier {
   // The engine stands at the forced units.
   Frontier(Engine& engine, std::vector<char> forced, bool swaps)
       : engine_(engine), limits_{std::move(forced), 0}, swaps_(swaps), floor_(engine.rounding()) {
-    insertions_ = std::clamp<Index>(kStarts / std::max<Index>(engine_.units(), 1), 2, 8);
     least_ = engine_.size();
     models_.resize(least_ + 1);
     models_[least_] = {engine_.members(), engine_.energy()};
@@ -132,16 +131,33 @@ class Frontier {
     return units;
   }
 
-  // Measured on collinear designs: more walks, and longer ones, find more at a cost that grows as
-  // fast. With few columns they cost little, so there are more.
-  static constexpr Index kFurther = 3, kStarts = 256;
+  // How many walks set out from a support by an insertion (half as many do by a removal), and how
+  // many steps they go on. Measured on collinear designs: more walks, and longer ones, find more at
+  // a cost that grows as fast. Where moves cost little there are more of them.
+  struct Reach {
+    Index insertions, further;
+  };
+  static constexpr Reach kFar{3, 5}, kMiddle{2, 5}, kShort{2, 3};
+  // With few units there are more: about so many over their number.
+  static constexpr Index kStarts = 256, kMostInsertions = 8;
   // An energy below so many times its rounding is that of an exact fit.
   static constexpr double kExact = 100;
 
-  // From so many units on walks keep to those that are among the best kNear of some support:
-  // measured, they find as much in a half to a quarter of the time. Below it is hardly less work.
-  static constexpr Index kMany = 10000, kNear = 100;
-  static constexpr int kRounds = 3;
+  // From so many units on walks keep to those of which an insertion gains more than a share of the
+  // best one's, at any support of the table, and to a hundredth of all, the best, but no more than
+  // so many: measured, they find as much in half the time.
+  static constexpr Index kMany = 300, kHundredth = 100, kMostOfHundredth = 100;
+  static constexpr double kNear = 0.6;
+  // Gains closer than this, relatively, are equal but for rounding.
+  static constexpr double kSameGain = 1e-9;
+
+  // Where walks are made: on the engine of the table, or on one of some of its units.
+  struct Ground {
+    Engine& engine;
+    const Limits& limits;
+    const Surroundings* part;  // null if it is the table's own
+  };
+  Ground whole() const { return {engine_, limits_, nullptr}; }
 
   void grow_from(const std::vector<Model>* others, Index max_size, const Context& context,
                  const Progress& progress) {
@@ -154,64 +170,21 @@ class Frontier {
     }
     if (swaps_) {
       for (Model& model : models_) model.tried = model.swapped;
-      int rounds = 0;
+      Surroundings nearby;
       do {
         close(true, context, progress);
-      } while (is_many() ? search_nearby(rounds, context, progress) : wander(context, progress));
+      } while (wander(nearby, context, progress));
     }
     cut();
   }
 
-  bool is_many() const { return engine_.units() >= kMany && engine_.has_some(); }
-
-  // The frontier of the units that gain most at any support of the table, begun where this one is,
-  // kRounds times at most. True if it has a support that beats the table.
-  bool search_nearby(int& rounds, const Context& context, const Progress& progress) {
-    bool fresh = false;
-    std::vector<Index> units, place(engine_.units(), -1);
-    const auto take = [&](const std::vector<Index>& some) {
-      for (const Index unit : some) {
-        if (place[unit] >= 0) continue;
-        place[unit] = 0;
-        units.push_back(unit);
-      }
-    };
-    for (const Model& model : models_) {
-      if (!model.known()) continue;
-      fresh |= !model.wandered;
-      take(model.support);
-      take(model.near);
-    }
-    if (!fresh) return false;
-    std::sort(units.begin(), units.end());
-    const std::unique_ptr<Engine> engine = engine_.on_some(units, context);
-    if (!engine) return wander(context, progress);
-    if (++rounds > kRounds) return false;
-    for (std::size_t i = 0; i < units.size(); ++i) place[units[i]] = static_cast<Index>(i);
-    const auto relabelled = [](std::vector<Index> support, const std::vector<Index>& labels) {
-      for (Index& unit : support) unit = labels[unit];
-      return support;
-    };
-    std::vector<Model> begun(models_.size());
-    for (std::size_t k = least_; k < models_.size(); ++k) {
-      begun[k].renew(relabelled(models_[k].support, place), models_[k].energy);
-    }
-    std::vector<char> forced(limits_.forced.empty() ? 0 : units.size(), 0);
-    for (std::size_t i = 0; i < forced.size(); ++i) forced[i] = limits_.forced[units[i]];
-    engine->move_to(begun[least_].support);
-    Frontier nearby(*engine, std::move(forced), true);
-    nearby.grow_from(&begun, static_cast<Index>(models_.size()) - 1, context, progress);
-    std::vector<Index> wanted;
-    bool any = false;
-    for (std::size_t k = least_ + 1; k < std::min(models_.size(), nearby.models_.size()); ++k) {
-      const Model& found = nearby.models_[k];
-      if (!found.known() || !offer(relabelled(found.support, units), found.energy)) continue;
-      any = true;
-      wanted.insert(wanted.end(), waiting_[k].support.begin(), waiting_[k].support.end());
-    }
-    for (Model& model : models_) model.wandered = true;
-    engine_.prepare(wanted);
-    return any;
+  bool stays_near() const { return engine_.units() >= kMany && engine_.has_some(); }
+  Reach reach(const Ground& ground) const {
+    const Index units = ground.engine.units();
+    Reach out = ground.part ? kFar : units < kMany && engine_.walks_down() ? kMiddle : kShort;
+    out.insertions =
+        std::clamp(kStarts / std::max<Index>(units, 1), out.insertions, kMostInsertions);
+    return out;
   }
 
   // Up and down through the sizes until nothing changes.
@@ -263,106 +236,160 @@ class Frontier {
   // Sets out from every support not yet left that way, by one of its best insertions or cheapest
   // removals, goes on that way for a few steps, and as many back, offering what is met. True if
   // anything beats the table.
-  bool wander(const Context& context, const Progress& progress) {
-    std::vector<Index> wanted;
-    for (const Model& model : models_) {
-      if (model.wandered) continue;
-      for (const Step& start : model.starts) wanted.push_back(start.unit);
-    }
-    engine_.prepare(wanted);
-    bool any = false;
+  bool wander(Surroundings& nearby, const Context& context, const Progress& progress) {
+    std::vector<Index> fresh, wanted;
     for (Index k = least_; k < static_cast<Index>(models_.size()); ++k) {
       if (models_[k].wandered || !models_[k].known()) continue;
+      fresh.push_back(k);
+      for (const Step& start : models_[k].starts) wanted.push_back(start.unit);
+    }
+    if (fresh.empty()) return false;
+    const Ground ground = ground_for(fresh, nearby, context);
+    engine_.prepare(wanted);
+    bool any = false;
+    for (const Index k : fresh) {
       context.check();
       if (progress) progress(k);
-      const std::vector<Step> starts = models_[k].starts;
-      engine_.move_to(models_[k].support);
+      const std::vector<Index>& support = models_[k].support;
+      ground.engine.move_to(ground.part ? ground.part->inside(support) : support);
+      const std::vector<Step> starts = stays_near() ? this->starts(ground) : models_[k].starts;
       {
-        Excursion excursion(engine_);
-        const std::vector<Index> home = engine_.members();
-        for (const Step& start : starts) any |= walk(home, excursion, start, context);
+        Excursion excursion(ground.engine);
+        const std::vector<Index> home = ground.engine.members();
+        for (const Step& start : starts) any |= walk(ground, home, excursion, start, context);
       }
       models_[k].wandered = true;
+    }
+    if (ground.part) {
+      wanted.clear();
+      for (const Model& found : waiting_) {
+        if (found.known()) {
+          wanted.insert(wanted.end(), found.support.begin(), found.support.end());
+        }
+      }
+      engine_.prepare(wanted);
     }
     return any;
   }
 
-  bool walk(const std::vector<Index>& home, Excursion& excursion, const Step& start,
-            const Context& context) {
+  // For walks from the supports of these sizes.
+  Ground ground_for(const std::vector<Index>& sizes, Surroundings& nearby, const Context& context) {
+    if (!stays_near()) return whole();
+    const auto held = [&](Index k) { return nearby.holds(models_[k].support); };
+    if (!std::all_of(sizes.begin(), sizes.end(), held)) {
+      std::vector<Index> units;
+      for (const Model& model : models_) {
+        units.insert(units.end(), model.support.begin(), model.support.end());
+        units.insert(units.end(), model.near.begin(), model.near.end());
+      }
+      nearby.choose(engine_, std::move(units), limits_, context);
+    }
+    if (!nearby.engine()) return whole();
+    return {*nearby.engine(), nearby.limits(), &nearby};
+  }
+
+  bool walk(const Ground& ground, const std::vector<Index>& home, Excursion& excursion,
+            const Step& start, const Context& context) {
     const bool up = std::find(home.begin(), home.end(), start.unit) == home.end();
     // Walks set out from the table's own supports anyway.
     if (equals_table(home.size() + (up ? 1 : -1), start.energy)) return false;
     excursion.come_back();
-    engine_.explore();
+    Engine& engine = ground.engine;
+    engine.explore();
+    const Index further = reach(ground).further;
     bool any = false, retraced = true;
     Step next = start;
-    for (int step = 0; step <= kFurther; ++step) {
+    for (Index step = 0; step <= further; ++step) {
       context.check();
-      if (up && step == kFurther) engine_.ignore_outsiders();  // only removals follow
-      if (next.unit < 0 || !engine_.flip(next.unit)) break;
-      any |= offer(engine_.members(), engine_.energy());
-      retraced &= best_step(!up).unit == next.unit;
-      if (step < kFurther) next = best_step(up);
+      if (up && step == further) engine.ignore_outsiders();  // only removals follow
+      if (next.unit < 0 || !engine.flip(next.unit)) break;
+      if (equals_table(engine.size(), engine.energy())) return any;
+      any |= offer(ground, engine.members(), engine.energy());
+      retraced &= best_step(ground, !up).unit == next.unit;
+      if (step < further) next = best_step(ground, up);
     }
     if (retraced) return any;
-    for (int step = 0; step < kFurther; ++step) {
+    for (Index step = 0; step < further; ++step) {
       context.check();
-      next = best_step(!up);
-      if (next.unit < 0 || !engine_.flip(next.unit)) return any;
-      any |= offer(engine_.members(), engine_.energy());
+      next = best_step(ground, !up);
+      if (next.unit < 0 || !engine.flip(next.unit)) return any;
+      if (equals_table(engine.size(), engine.energy())) return any;
+      any |= offer(ground, engine.members(), engine.energy());
     }
-    return offer_flip(best_step(!up)) || any;
+    return offer_flip(ground, best_step(ground, !up)) || any;
   }
 
   // The best insertion, or the cheapest removal.
-  Step best_step(bool up) const {
+  Step best_step(const Ground& ground, bool up) const {
+    const Engine& engine = ground.engine;
     Step best;
     if (up) {
-      const Insertion insertion = engine_.best_insertion();
-      if (insertion.unit >= 0) best = {insertion.unit, engine_.energy() - insertion.gain};
+      const Insertion insertion = engine.best_insertion();
+      if (insertion.unit >= 0) best = {insertion.unit, engine.energy() - insertion.gain};
       return best;
     }
     double cheapest = std::numeric_limits<double>::infinity();
-    const std::vector<Index>& members = engine_.members();
+    const std::vector<Index>& members = engine.members();
     for (std::size_t r = 0; r < members.size(); ++r) {
-      const double cost = engine_.removal_cost(static_cast<Index>(r));
-      if (!(cost < cheapest) || limits_.is_forced(members[r])) continue;
+      const double cost = engine.removal_cost(static_cast<Index>(r));
+      if (!(cost < cheapest) || ground.limits.is_forced(members[r])) continue;
       cheapest = cost;
       best.unit = members[r];
     }
-    if (best.unit >= 0) best.energy = engine_.energy() + cheapest;
+    if (best.unit >= 0) best.energy = engine.energy() + cheapest;
     return best;
   }
 
   // The best few insertions, and the cheapest few removals.
-  std::vector<Step> starts() const {
-    const double energy = engine_.energy();
+  std::vector<Step> starts(const Ground& ground) const {
+    const Engine& engine = ground.engine;
+    const double energy = engine.energy();
     std::vector<Step> best;
-    for (const Insertion& insertion : engine_.best_insertions(insertions_)) {
+    const Index insertions = reach(ground).insertions;
+    for (const Insertion& insertion : engine.best_insertions(insertions)) {
       best.push_back({insertion.unit, energy - insertion.gain});
     }
-    if (!engine_.walks_down()) return best;
+    if (!engine.walks_down()) return best;
     std::vector<Step> removals;
-    for (Index r = 0; r < engine_.size(); ++r) {
-      const Index j = engine_.members()[r];
-      if (!limits_.is_forced(j)) removals.push_back({j, energy + engine_.removal_cost(r)});
+    for (Index r = 0; r < engine.size(); ++r) {
+      const Index j = engine.members()[r];
+      if (!ground.limits.is_forced(j)) removals.push_back({j, energy + engine.removal_cost(r)});
     }
-    const Index count = std::min<Index>(insertions_ / 2, removals.size());
+    const Index count = std::min<Index>(insertions / 2, removals.size());
     std::partial_sort(removals.begin(), removals.begin() + count, removals.end(),
                       [](const Step& a, const Step& b) { return a.energy < b.energy; });
     best.insert(best.end(), removals.begin(), removals.begin() + count);
     return best;
   }
 
-  // The units of which the insertion gains most, of those that gain anything.
+  // The units of which the insertion gains nearly as much as the best one's, or most; of equals
+  // all.
   std::vector<Index> nearest() {
     gains_.resize(engine_.units());
     engine_.insertion_gains(gains_.data());
-    const auto gain = [&](Index i) { return gains_[i]; };
-    std::vector<Index> out = places_of_largest(engine_.units(), kNear, gain);
-    out.erase(std::remove_if(out.begin(), out.end(), [&](Index i) { return !(gains_[i] > 0); }),
-              out.end());
+    double bar = kNear * *std::max_element(gains_.begin(), gains_.end());
+    const auto enough = [&](double gain) { return gain > 0 && gain >= bar; };
+    const Index least = std::min(engine_.units() / kHundredth, kMostOfHundredth);
+    if (std::count_if(gains_.begin(), gains_.end(), enough) < least) {
+      std::vector<double> sorted = gains_;
+      std::nth_element(sorted.begin(), sorted.begin() + (least - 1), sorted.end(),
+                       std::greater<double>());
+      bar = sorted[least - 1] - kSameGain * std::fabs(sorted[least - 1]);
+    }
+    std::vector<Index> out;
+    for (Index i = 0; i < engine_.units(); ++i) {
+      if (enough(gains_[i])) out.push_back(i);
+    }
     return out;
+  }
+
+  // What walks from the support need to know.
+  void note_ways_on(Model& model) {
+    if (stays_near()) {
+      model.near = nearest();
+    } else {
+      model.starts = starts(whole());
+    }
   }
 
   // Tries the support of size k, and again while a swap betters it.
@@ -375,14 +402,13 @@ class Frontier {
       sweep_.changed = true;
       engine_.move_to(models_[k].support);
       if (swaps_) {
-        if (is_many()) models_[k].near = nearest();
-        models_[k].starts = starts();
+        if (with_swaps) note_ways_on(models_[k]);  // walks come after swaps
       } else {
         models_[k].support = engine_.members();
         models_[k].solved = engine_.solve_at_once(models_[k].solution);
       }
       if (k + 1 < static_cast<Index>(models_.size())) try_insertion(context);
-      if (k > least_) offer_flip(best_step(false));
+      if (k > least_) offer_flip(whole(), best_step(whole(), false));
       if (with_swaps) try_swaps(context);
       models_[k].tried = true;  // not before: an interrupt may come at any time
       ++tried_;
@@ -410,11 +436,21 @@ class Frontier {
 
   double best_energy(Index k) const { return std::min(models_[k].energy, waiting_[k].energy); }
 
+  // Whether a support of that size and energy is better than any known.
+  bool is_wanted(std::size_t k, double energy) const {
+    return k < models_.size() && beats(energy, best_energy(k));
+  }
   bool offer(const std::vector<Index>& support, double energy) {
     const std::size_t k = support.size();
-    if (k >= models_.size() || !beats(energy, best_energy(k))) return false;
+    if (!is_wanted(k, energy)) return false;
     waiting_[k].renew(support, energy);
     return true;
+  }
+  // The same for one that was met on some ground.
+  bool offer(const Ground& ground, const std::vector<Index>& support, double energy) {
+    if (!ground.part) return offer(support, energy);
+    if (!is_wanted(support.size(), energy)) return false;
+    return offer(ground.part->outside(support), energy);
   }
 
   // Whether a support of that size and energy is the one the table has.
@@ -423,28 +459,28 @@ class Frontier {
            !beats(models_[k].energy, energy);
   }
 
-  bool offer_flip(const Step& step) {
+  bool offer_flip(const Ground& ground, const Step& step) {
     if (step.unit < 0) return false;
-    const bool up = !engine_.contains(step.unit);
-    const std::size_t k = engine_.size() + (up ? 1 : -1);
-    if (k >= models_.size() || !beats(step.energy, best_energy(k))) return false;
+    const Engine& engine = ground.engine;
+    const bool up = !engine.contains(step.unit);
+    if (!is_wanted(engine.size() + (up ? 1 : -1), step.energy)) return false;
     std::vector<Index>& flipped = flipped_;
-    flipped.assign(engine_.members().begin(), engine_.members().end());
+    flipped.assign(engine.members().begin(), engine.members().end());
     if (up) {
       flipped.push_back(step.unit);
     } else {
       flipped.erase(std::find(flipped.begin(), flipped.end(), step.unit));
     }
-    return offer(flipped, step.energy);
+    return offer(ground, flipped, step.energy);
   }
 
   void try_insertion(const Context& context) {
     for (;;) {
       context.check();
-      const Step best = best_step(true);
+      const Step best = best_step(whole(), true);
       if (best.unit < 0 || !beats(best.energy, best_energy(engine_.size() + 1))) return;
       if (engine_.can_insert(best.unit)) {
-        offer_flip(best);
+        offer_flip(whole(), best);
         return;
       }
     }
@@ -461,8 +497,7 @@ class Frontier {
   Engine& engine_;
   Limits limits_;
   bool swaps_;
-  double floor_;      // what energies differ by through rounding
-  Index insertions_;  // by which walks set out from each support; removals are half as many
+  double floor_;  // what energies differ by through rounding
   Index least_ = 0;
   Index tried_ = 0;
   struct Sweep {

@@ -458,8 +458,8 @@ def test_growing_while_others_ask():
 
 @pytest.mark.parametrize("ridge", [0.0, 0.1])
 def test_walks_among_very_many_columns_keep_to_the_promising_ones(ridge):
-    # Constant columns can't be inserted, so that what is found can't depend on them; from 10,000
-    # columns on walks are made on a copy of a few.
+    # Constant columns can't be inserted, so that what is found can't depend on them; from 300
+    # columns on walks are made among a few.
     X, y, _ = make_collinear(60, 40, snr_db=3, random_state=5)
     weights = np.random.default_rng(0).integers(0, 3, size=60).astype(float)
     wide = np.full((60, 10_000), 7.0)
