@@ -40,7 +40,16 @@ class Random {
   }
 
   // Strictly between 0 and 1.
-  double uniform() { return (static_cast<double>((*this)() >> 11) + 0.5) * 0x1p-53; }
+  double uniform() {
+    // Processors turn signed integers into numbers more readily.
+    return (static_cast<double>(static_cast<std::int64_t>((*this)() >> 11)) + 0.5) * 0x1p-53;
+  }
+  // Many of them: the state stays in registers.
+  void fill_uniform(double* out, std::ptrdiff_t count) {
+    Random own = *this;
+    for (std::ptrdiff_t i = 0; i < count; ++i) out[i] = own.uniform();
+    state_ = own.state_;
+  }
   double normal() { return normal_(*this); }
   double exponential() { return -std::log(uniform()); }
   // Of mean `shape`. Not zero, which it would round to for small shapes.
