@@ -136,6 +136,10 @@ void pool(const double* const* inside, const double* const* between, const doubl
 // One flip's change: c += sign * t * q, d += sign * t * t.
 void apply_flip(const double* t, double q, double sign, Index count, double* c, double* d);
 
+// The same with t[i] = sum over s of a[s] columns[s][i], which is not kept.
+void flip_columns(const double* const* columns, const double* a, Index count, double q, double sign,
+                  Index length, double* c, double* d);
+
 // score[i] = c[i]^2 / d[i] where d[i] > floor, else -1; returns the highest, or -1.
 double insertion_scores(const double* c, const double* d, double floor, Index count, double* score);
 
@@ -164,7 +168,9 @@ double dot(const double* a, const double* b, Index count);
 // upper, lower = cosine upper - sine lower, sine upper + cosine lower
 void rotate_rows(double* upper, double* lower, double cosine, double sine, Index count);
 
-// out = M v, and out = M'v, for a lower triangular M of k rows that are `stride` apart.
+// out = M v, and out = M'v, for a lower triangular M of k rows that are `stride` apart, a multiple
+// of eight. M has that many rows, with zeros beyond the diagonal, so that lanes need not stop
+// there; those from k on may hold anything finite.
 void lower_times(const double* m, Index stride, Index k, const double* v, double* out);
 void lower_transposed_times(const double* m, Index stride, Index k, const double* v, double* out);
 // M'v, and the sums of squares of the columns of M.

@@ -27,20 +27,16 @@ class Random {
     }
   }
 
-  result_type operator()() {
-    const std::uint64_t result = rotate(state_[0] + state_[3], 23) + state_[0];
-    const std::uint64_t shifted = state_[1] << 17;
-    state_[2] ^= state_[0];
-    state_[3] ^= state_[1];
-    state_[1] ^= state_[2];
-    state_[0] ^= state_[3];
-    state_[2] ^= shifted;
-    state_[3] = rotate(state_[3], 45);
-    return result;
-  }
+  result_type operator()() { return next(state_); }
 
   // Strictly between 0 and 1.
-  double uniform() { return (static_cast<double>((*this)() >> 11) + 0.5) * 0x1p-53; }
+  double uniform() { return uniform_of((*this)()); }
+  // Many of them: the state stays in registers.
+  void fill_uniform(double* out, std::ptrdiff_t count) {
+    std::array<std::uint64_t, 4> state = state_;
+    for (std::ptrdiff_t i = 0; i < count; ++i) out[i] = uniform_of(next(state));
+    state_ = state;
+  }
   double normal() { return normal_(*this); }
   double exponential() { return -std::log(uniform()); }
   // Of mean `shape`. Not zero, which it would round to for small shapes.
@@ -69,6 +65,21 @@ class Random {
   }
 
  private:
+  static std::uint64_t next(std::array<std::uint64_t, 4>& state) {
+    const std::uint64_t result = rotate(state[0] + state[3], 23) + state[0];
+    const std::uint64_t shifted = state[1] << 17;
+    state[2] ^= state[0];
+    state[3] ^= state[1];
+    state[1] ^= state[2];
+    state[0] ^= state[3];
+    state[2] ^= shifted;
+    state[3] = rotate(state[3], 45);
+    return result;
+  }
+  static double uniform_of(std::uint64_t word) {
+    // Processors turn signed integers into numbers more readily.
+    return (static_cast<double>(static_cast<std::int64_t>(word >> 11)) + 0.5) * 0x1p-53;
+  }
   static std::uint64_t rotate(std::uint64_t x, int by) { return (x << by) | (x >> (64 - by)); }
 
   std::array<std::uint64_t, 4> state_;

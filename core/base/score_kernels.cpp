@@ -229,6 +229,68 @@ void apply_flip(const double* t, double q, double sign, Index count, double* c, 
   }
 }
 
+namespace {
+
+// Columns i .. i + W kLanes, whose t stay in registers.
+template <int W>
+ELLZERO_INLINE void flip_block(const double* const* columns, const double* a, Index count,
+                               double step, double sign, Index i, double* c, double* d) {
+  Lanes t[W];
+  for (int w = 0; w < W; ++w) t[w] = broadcast(0);
+  for (Index s = 0; s < count; ++s) {
+    const Lanes factor = broadcast(a[s]);
+    const double* column = columns[s] + i;
+    for (int w = 0; w < W; ++w) t[w] += factor * load(column + w * kLanes);
+  }
+  c += i;
+  d += i;
+  for (int w = 0; w < W; ++w) {
+    Lanes own_c = load(c + w * kLanes), own_d = load(d + w * kLanes);
+    own_c += broadcast(step) * t[w];
+    own_d += broadcast(sign) * t[w] * t[w];
+    store(c + w * kLanes, own_c);
+    store(d + w * kLanes, own_d);
+  }
+}
+
+// The same for `width` lanes, at most W.
+template <int W>
+ELLZERO_INLINE void flip_block_up_to(Index width, const double* const* columns, const double* a,
+                                     Index count, double step, double sign, Index i, double* c,
+                                     double* d) {
+  if (width == W) {
+    flip_block<W>(columns, a, count, step, sign, i, c, d);
+  } else if constexpr (W > 1) {
+    flip_block_up_to<W - 1>(width, columns, a, count, step, sign, i, c, d);
+  }
+}
+
+}  // namespace
+
+ELLZERO_MULTIVERSION
+void flip_columns(const double* const* columns, const double* a, Index count, double q, double sign,
+                  Index length, double* c, double* d) {
+  constexpr Index kWidest = 13;
+  const double step = sign * q;
+  Index i = 0;
+  // Blocks as wide as there are registers, and of about the same width: narrow ones wait for their
+  // sums.
+  for (Index lanes = length / kLanes, blocks = (lanes + kWidest - 1) / kWidest; blocks > 0;
+       --blocks) {
+    const Index width = (lanes + blocks - 1) / blocks;
+    flip_block_up_to<kWidest>(width, columns, a, count, step, sign, i, c, d);
+    lanes -= width;
+    i += width * kLanes;
+  }
+  if (i == length) return;
+  double t[kLanes];
+  combine_n<1, 8>(columns, a, 0, count, i, length, t, 0);
+  for (Index l = 0; i + l < length; ++l) {
+    c[i + l] += step * t[l];
+    d[i + l] += sign * t[l] * t[l];
+  }
+}
+
 ELLZERO_MULTIVERSION
 double insertion_scores(const double* c, const double* d, double floor, Index count,
                         double* score) {
@@ -346,15 +408,39 @@ ELLZERO_INLINE double dot_inline(const double* a, const double* b, Index count) 
   return ((s[0] + s[4]) + (s[2] + s[6])) + ((s[1] + s[5]) + (s[3] + s[7]));
 }
 
-// Entries i .. i + kLanes of row r, zero beyond the diagonal.
-ELLZERO_INLINE Lanes lower_lanes(const double* m, Index stride, Index r, Index i) {
-  const double* row = m + r * stride + i;
-  if (r >= i + kLanes - 1) return load(row);
-  Lanes x = {};
-  x[0] = row[0];
-  if (r > i) x[1] = row[1];
-  if (r > i + 1) x[2] = row[2];
-  return x;
+// Columns i .. i + W kLanes of M'v, and the sums of their squares. Rows before i have nothing
+// there.
+template <int W, bool kSquares>
+ELLZERO_INLINE void lower_columns(const double* m, Index stride, Index k, const double* v, Index i,
+                                  double* out, double* squares) {
+  Lanes sum[W] = {}, square[W] = {};
+  for (Index r = i; r < k; ++r) {
+    const Lanes factor = broadcast(v[r]);
+    for (int w = 0; w < W; ++w) {
+      const Lanes x = load(m + r * stride + i + w * kLanes);
+      sum[w] += x * factor;
+      if (kSquares) square[w] += x * x;
+    }
+  }
+  for (Index w = 0; w < W; ++w) {
+    for (Index l = 0, s = i + w * kLanes; l < kLanes && s < k; ++l, ++s) {
+      out[s] = sum[w][l];
+      if (kSquares) squares[s] = square[w][l];
+    }
+  }
+}
+
+template <bool kSquares>
+ELLZERO_INLINE void all_lower_columns(const double* m, Index stride, Index k, const double* v,
+                                      double* out, double* squares) {
+  Index i = 0;
+  for (; i + 3 * kLanes < k; i += 4 * kLanes) {
+    lower_columns<4, kSquares>(m, stride, k, v, i, out, squares);
+  }
+  for (; i + kLanes < k; i += 2 * kLanes) {
+    lower_columns<2, kSquares>(m, stride, k, v, i, out, squares);
+  }
+  for (; i < k; i += kLanes) lower_columns<1, kSquares>(m, stride, k, v, i, out, squares);
 }
 
 }  // namespace
@@ -362,35 +448,41 @@ ELLZERO_INLINE Lanes lower_lanes(const double* m, Index stride, Index r, Index i
 ELLZERO_MULTIVERSION
 double dot(const double* a, const double* b, Index count) { return dot_inline(a, b, count); }
 
+// Four rows at a time, each summed as dot() does: what is beyond the diagonal adds zeros.
 ELLZERO_MULTIVERSION
 void lower_times(const double* m, Index stride, Index k, const double* v, double* out) {
-  for (Index r = 0; r < k; ++r) out[r] = dot_inline(m + r * stride, v, r + 1);
+  const Index whole = k / 8 * 8;
+  double rest[8] = {};
+  for (Index s = whole; s < k; ++s) rest[s - whole] = v[s];
+  for (Index r = 0; r < k; r += kLanes) {
+    Lanes low[kLanes] = {}, high[kLanes] = {};
+    for (Index i = 0; i <= r; i += 8) {
+      const double* part = i < whole ? v + i : rest;
+      const Lanes first = load(part), second = load(part + kLanes);
+      for (Index l = 0; l < kLanes; ++l) {
+        const double* row = m + (r + l) * stride + i;
+        low[l] += load(row) * first;
+        high[l] += load(row + kLanes) * second;
+      }
+    }
+    for (Index l = 0; l < kLanes; ++l) low[l] += high[l];
+    transpose(low[0], low[1], low[2], low[3]);
+    low[0] += low[2];
+    low[1] += low[3];
+    low[0] += low[1];
+    for (Index l = 0; l < kLanes && r + l < k; ++l) out[r + l] = low[0][l];
+  }
 }
 
 ELLZERO_MULTIVERSION
 void lower_transposed_times(const double* m, Index stride, Index k, const double* v, double* out) {
-  for (Index i = 0; i < k; i += kLanes) {
-    Lanes sum = {};
-    for (Index r = i; r < k; ++r) sum += lower_lanes(m, stride, r, i) * broadcast(v[r]);
-    for (Index s = i; s < k && s < i + kLanes; ++s) out[s] = sum[s - i];
-  }
+  all_lower_columns<false>(m, stride, k, v, out, nullptr);
 }
 
 ELLZERO_MULTIVERSION
 void lower_column_sums(const double* m, Index stride, Index k, const double* v, double* out,
                        double* squares) {
-  for (Index i = 0; i < k; i += kLanes) {
-    Lanes sum = {}, square = {};
-    for (Index r = i; r < k; ++r) {
-      const Lanes x = lower_lanes(m, stride, r, i);
-      sum += x * broadcast(v[r]);
-      square += x * x;
-    }
-    for (Index s = i; s < k && s < i + kLanes; ++s) {
-      out[s] = sum[s - i];
-      squares[s] = square[s - i];
-    }
-  }
+  all_lower_columns<true>(m, stride, k, v, out, squares);
 }
 
 }  // namespace ellzero

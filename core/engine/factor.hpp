@@ -60,10 +60,8 @@ class Factor {
     const double root = std::sqrt(pivot);
     out.a.resize(k + 1);
     out.q = b;
-    for (Index s = 0; s < k; ++s) {
-      out.a[s] = -u_[s] / root;
-      out.q -= u_[s] * b_[s];
-    }
+    for (Index s = 0; s < k; ++s) out.a[s] = -u_[s] / root;
+    for (Index s = 0; s < k; ++s) out.q -= u_[s] * b_[s];
     out.a[k] = 1 / root;
     out.q /= root;
     return pivot;
@@ -116,7 +114,10 @@ class Factor {
     }
     out.a.assign(row(last), row(last) + last + 1);
     out.q = z_[last];
-    for (Index i = r; i < last; ++i) std::copy(row(i) + r + 1, row(i) + i + 2, row(i) + r);
+    for (Index i = r; i < last; ++i) {
+      std::copy(row(i) + r + 1, row(i) + i + 2, row(i) + r);
+      row(i)[i + 1] = 0;
+    }
     explained_ = -1;
     z_.pop_back();
     b_.erase(b_.begin() + r);
@@ -171,7 +172,7 @@ class Factor {
     capacity_ = capacity;
   }
 
-  std::vector<double> m_;  // rows of M, capacity_ apart
+  std::vector<double> m_;  // rows of M, capacity_ of them and apart, zero beyond the diagonal
   Index capacity_ = 0;
   std::vector<double> z_;
   mutable double explained_ = -1;  // |z|^2; less than 0 if not known

@@ -45,7 +45,10 @@ class LeastSquares final : public Engine {
         ridge_(std::move(ridge)),
         fetch_(fetch),
         yy_(quadratic.yy),
-        scores_(quadratic.zy, wholes()) {}
+        scores_(quadratic.zy, wholes()) {
+    const auto p = static_cast<double>(columns());
+    if (fetch == Fetch::bulk && 8 * p * p <= kSmallBytes) kept_.assign(columns(), nullptr);
+  }
   // The same on a quadratic of its own.
   LeastSquares(std::unique_ptr<const Quadratic> own, std::vector<double> ridge,
                const Context& context)
@@ -55,7 +58,12 @@ class LeastSquares final : public Engine {
   LeastSquares(const LeastSquares&) = delete;
   LeastSquares& operator=(const LeastSquares&) = delete;
   ~LeastSquares() override {
-    for (const Index j : members_) cache_.release(j);
+    if (kept_.empty()) {
+      for (const Index j : members_) cache_.release(j);
+    }
+    for (std::size_t j = 0; j < kept_.size(); ++j) {
+      if (kept_[j]) cache_.release(static_cast<Index>(j));
+    }
   }
 
   Index columns() const { return scores_.columns(); }
@@ -116,7 +124,7 @@ class LeastSquares final : public Engine {
     if (scores_.place(j) != Scores::Place::out) return false;
     ready_ = -1;
     const double pivot = new_row(j, acquire(j), kSpan, row_);
-    cache_.release(j);
+    release(j);
     if (!(pivot > 0)) {
       scores_.rule_out(j, kSpan);
       return false;
@@ -223,6 +231,9 @@ class LeastSquares final : public Engine {
   // Flips add up rounding of about epsilon / pivot each: refresh before it could matter.
   static constexpr double kDriftBound = 2e4;
   static constexpr int kFlipBound = 500;
+  // Gram columns of a matrix of at most so many bytes are kept in use once they were wanted: asking
+  // the cache for one takes a lock, and at every flip that shows.
+  static constexpr double kSmallBytes = 524288;
 
   struct Place : State {
     explicit Place(const LeastSquares& engine)
@@ -285,6 +296,14 @@ class LeastSquares final : public Engine {
   void hold(const std::vector<Index>& members);
 
   const double* acquire(Index j) {
+    if (kept_.empty()) return acquire_from_cache(j);
+    if (!kept_[j]) kept_[j] = acquire_from_cache(j);
+    return kept_[j];
+  }
+  void release(Index j) {
+    if (kept_.empty()) cache_.release(j);
+  }
+  const double* acquire_from_cache(Index j) {
     const bool alone = fetch_ == Fetch::alone || quadratic_.at_hand(j);
     if (alone || cache_.has(j)) return cache_.acquire(j);
     const LookAhead ahead(quadratic_, cache_, factor_, scores_, gram_);
@@ -319,7 +338,8 @@ class LeastSquares final : public Engine {
   const GramUser cache_;
   std::vector<double> ridge_;
   Fetch fetch_;
-  std::vector<double> zy_;  // of another response than the quadratic's; else empty
+  std::vector<const double*> kept_;  // by column, those kept in use; empty if none are to be
+  std::vector<double> zy_;           // of another response than the quadratic's; else empty
   double yy_;
   std::vector<Index> members_;
   std::vector<const double*> gram_;  // Gram columns of the members
@@ -347,7 +367,7 @@ inline bool LeastSquares::insert(Index j, double least_pivot, FlipBatch* batch) 
   const double pivot = ready ? ready_pivot_ : new_row(j, gram, least_pivot, row_);
   ready_ = -1;
   if (!(pivot > 0)) {
-    cache_.release(j);
+    release(j);
     scores_.rule_out(j, least_pivot);
     return false;
   }
@@ -378,7 +398,7 @@ inline void LeastSquares::remove(Index position, FlipBatch* batch) {
   }
   gram_.erase(gram_.begin() + position);
   members_.erase(members_.begin() + position);
-  cache_.release(j);
+  release(j);
   account_for(d, batch);
 }
 
@@ -436,7 +456,7 @@ inline void LeastSquares::refresh() {
   for (std::size_t s = 0; s < members.size(); ++s) {
     // They passed a stricter test when they entered, with more members before them.
     if (!(new_row(members[s], gram[s], kKept, row_) > 0)) {
-      cache_.release(members[s]);
+      release(members[s]);
       continue;
     }
     factor_.append(row_, zy()[members[s]]);
@@ -507,7 +527,7 @@ inline void LeastSquares::hold(const std::vector<Index>& members) {
     }
   } catch (...) {
     for (const Index j : entering_) {
-      cache_.release(j);
+      release(j);
       held_[j] = nullptr;
     }
     forget();
@@ -515,7 +535,7 @@ inline void LeastSquares::hold(const std::vector<Index>& members) {
   }
   for (const Index j : members) held_[j] = nullptr;
   for (const Index j : members_) {
-    if (held_[j]) cache_.release(j);
+    if (held_[j]) release(j);
   }
   forget();
   gram_ = std::move(gram);
@@ -537,14 +557,9 @@ inline void LeastSquares::restore(const State& state) {
 
 inline void LeastSquares::columns_without(Index position, double* c, double* d) const {
   const FlipRow row = member_row(factor_, position);
-  double t[Scores::kChunk];
-  for (Index begin = 0; begin < columns(); begin += Scores::kChunk) {
-    const Index end = std::min(columns(), begin + Scores::kChunk);
-    combine(gram_.data(), row.a.data(), size(), begin, end, t);
-    std::copy(this->c().begin() + begin, this->c().begin() + end, c + begin);
-    std::copy(this->d().begin() + begin, this->d().begin() + end, d + begin);
-    apply_flip(t, row.q, +1, end - begin, c + begin, d + begin);
-  }
+  std::copy(this->c().begin(), this->c().end(), c);
+  std::copy(this->d().begin(), this->d().end(), d);
+  flip_columns(gram_.data(), row.a.data(), size(), row.q, +1, columns(), c, d);
   c[members_[position]] = beta()[position] / inverse_diagonal()[position];
   d[members_[position]] = 1 / inverse_diagonal()[position];
 }

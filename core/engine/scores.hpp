@@ -60,12 +60,8 @@ class Scores {
   // Of a flip: `sign` is -1 for an insertion, +1 for a removal. `gram` are the Gram columns of the
   // members, in the order of the row.
   void apply(const std::vector<const double*>& gram, const FlipRow& flip, double sign) {
-    double t[kChunk];
-    for (Index begin = 0; begin < columns(); begin += kChunk) {
-      const Index end = std::min(columns(), begin + kChunk);
-      combine(gram.data(), flip.a.data(), static_cast<Index>(flip.a.size()), begin, end, t);
-      apply_flip(t, flip.q, sign, end - begin, c_.data() + begin, d_.data() + begin);
-    }
+    flip_columns(gram.data(), flip.a.data(), static_cast<Index>(flip.a.size()), flip.q, sign,
+                 columns(), c_.data(), d_.data());
   }
   // The same with t already made, for columns begin .. begin + count.
   void apply(const double* t, double q, double sign, Index begin, Index count) {

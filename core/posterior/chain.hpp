@@ -1,4 +1,5 @@
-// A Markov chain over supports: sweeps of single flips, swaps, and exchanges between modes.
+// A Markov chain over supports: sweeps of single flips, swaps, and exchanges between modes. How
+// many moves which columns are worth is learned while it warms up (restless.hpp).
 #pragma once
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include "posterior/draws.hpp"
 #include "posterior/exchanges.hpp"
 #include "posterior/hyperparameters.hpp"
+#include "posterior/restless.hpp"
 
 namespace ellzero {
 
@@ -19,6 +21,7 @@ class Chain {
       : design_(design),
         model_(design, cache, prior, fetch),
         random_(seed, stream),
+        restless_(design.columns()),
         exchanges_(model_, exchanges),
         odds_(design.columns()),
         weights_(design.columns()),
@@ -35,12 +38,20 @@ class Chain {
     fields("random", random_);
     fields("iterations", iterations_);
     model_.remember(fields);
+    restless_.remember(fields);
   }
 
   // One iteration; what it finds counts with the weight, but while warming up.
   void advance(bool warming, double weight, const Context& context) {
+    if (!warming) restless_.settle();
     iterate(context);
-    if (!warming) record(weight);
+    if (warming) {
+      Conditionals::all_log_odds(model_, odds_.data());
+      logistic(odds_.data(), model_.columns(), weights_.data());
+      restless_.observe(weights_);
+    } else {
+      record(weight);
+    }
   }
 
   // One iteration of the Gibbs sampler.
@@ -51,7 +62,8 @@ class Chain {
   }
   void sweep_and_swap(const Context& context) {
     sweep(++iterations_ % 4 == 0, context);
-    swap();
+    if (restless_.swaps_at(iterations_)) swap();
+    if (restless_.revisits()) revisit(iterations_ % 2 == 1, context);
   }
 
   // The same by the jump process that follows, for a stretch of its time. What it meets on the way
@@ -94,7 +106,7 @@ class Chain {
   // odds are near one all columns would flip to and fro: now and then they are drawn anew.
   void sweep(bool anew, const Context& context) {
     const Index p = model_.columns();
-    for (double& u : uniform_) u = random_.uniform();
+    random_.fill_uniform(uniform_.data(), p);
     least_log_odds(uniform_.data(), anew, p, odds_.data());
     SpikeSlab::Rules rules = model_.rules();
     double excess[kChunk];
@@ -125,6 +137,20 @@ class Chain {
     return uniform_[i] < accept;
   }
 
+  // Restless columns once more. Those that would flip to and fro are where they were after a second
+  // visit: every other time they are drawn anew.
+  void revisit(bool anew, const Context& context) {
+    SpikeSlab::Rules rules = model_.rules();
+    for (const Index i : restless_.columns()) {
+      uniform_[i] = random_.uniform();
+      least_log_odds(&uniform_[i], anew, 1, &odds_[i]);
+      if (!would_flip(i, rules, anew)) continue;
+      context.check();
+      flip(i);
+      rules = model_.rules();
+    }
+  }
+
   bool flip(Index j) {
     ++flips_;
     const Index position = model_.support().position(j);
@@ -134,25 +160,37 @@ class Chain {
   }
 
   // A member chosen at random leaves, and any column comes in with its probability given that just
-  // one does: nothing is rejected.
+  // one does: nothing is rejected. Members are chosen in proportion to a weight w. With W the sum
+  // over the members, S and the leaver l together have the density p(S | y) w_l / W(S); given all
+  // but l, B, column i is l with probability proportional to
+  //
+  //   p(B + i | y) w_i / (W(B) + w_i)
+  //
+  // from which the one that comes in is drawn.
   void swap() {
     const Index movable = model_.free_members();
     if (movable == 0) return;
-    Index which = static_cast<Index>(random_.uniform() * static_cast<double>(movable));
-    Index position = 0;
-    for (;; ++position) {
-      if (model_.is_free(model_.support().members()[position]) && which-- == 0) break;
-    }
+    const std::vector<double>& weight = restless_.weights();
+    const Index position = choose_leaver();
     const Index leaver = model_.support().members()[position];
+    double others = 0;  // W(B)
+    for (const Index j : model_.support().members()) {
+      if (model_.is_free(j) && j != leaver) others += weight[j];
+    }
     const double u = random_.uniform();
     model_.look_without(position, without_);
-    if (surely_comes_back(position, u)) return;
+    if (surely_comes_back(position, u, weight[leaver] * (others + 1) / (others + weight[leaver]))) {
+      return;
+    }
     model_.look_without_prior(position, without_);
     const Index p = model_.columns();
     model_.log_odds_of(without_.c.data(), without_.d.data(), model_.prior_d_or_null(without_),
                        movable - 1, without_.total, 0, p, odds_.data());
     const double highest = *std::max_element(odds_.begin(), odds_.end());
     exp_shifted(odds_.data(), highest, p, weights_.data());
+    if (restless_.weighted()) {
+      for (Index i = 0; i < p; ++i) weights_[i] *= weight[i] / (others + weight[i]);
+    }
     const Index comer = choose(weights_, u, leaver);
     if (comer == leaver) return;
     ++flips_;
@@ -160,12 +198,32 @@ class Chain {
     if (!model_.insert(comer, &random_)) model_.insert(leaver, &random_);
   }
 
+  // The position of a free member, of which there is one at least.
+  Index choose_leaver() {
+    const std::vector<double>& weight = restless_.weights();
+    const std::vector<Index>& members = model_.support().members();
+    double sum = 0;
+    for (const Index j : members) sum += model_.is_free(j) ? weight[j] : 0;
+    double left = sum * random_.uniform();
+    Index last = 0;
+    for (Index position = 0; position < model_.size(); ++position) {
+      const Index j = members[position];
+      if (!model_.is_free(j)) continue;
+      last = position;
+      left -= weight[j];
+      if (left < 0) break;
+    }
+    return last;
+  }
+
   // Whether the member that has just left is the one that u chooses, for certain: it is if the
-  // others have together less than the part min(u, 1 - u) of its odds.
-  bool surely_comes_back(Index position, double u) {
+  // others have together less than the part min(u, 1 - u) of its odds, which count by `least_share`
+  // of what any other's do.
+  bool surely_comes_back(Index position, double u, double least_share) {
     const SpikeSlab::Rules rules = model_.rules();
     const double p = static_cast<double>(model_.columns());
-    const double least = model_.log_odds_at(rules.in, position) + std::log(std::min(u, 1 - u) / p);
+    const double least =
+        model_.log_odds_at(rules.in, position) + std::log(std::min(u, 1 - u) * least_share / p);
     std::fill(odds_.begin(), odds_.end(), least - 1e-6);
     model_.greatest_excess_without(without_, odds_.data(), weights_.data());
     for (Index i = 0; i < model_.columns(); ++i) {
@@ -189,6 +247,7 @@ class Chain {
   const Quadratic& design_;
   SpikeSlab model_;
   Random random_;
+  Restless restless_;
   Exchanges<SpikeSlab> exchanges_;
   std::vector<double> odds_, weights_, uniform_;
   SpikeSlab::Without without_;

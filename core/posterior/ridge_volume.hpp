@@ -35,7 +35,7 @@ class RidgeVolume {
   const std::vector<double>& d() const { return d_; }
   // That of B, at member j.
   double inverse_diagonal(Index j) const { return inverse_[place_[j] * (stride_ + 1)]; }
-  double log_determinant() const { return log_determinant_; }
+  double log_determinant() const { return log_determinant_ + std::log(product_); }
 
   // Column j, the last member of `support` now. False, and nothing changed, if its d is at most
   // `least`.
@@ -49,7 +49,7 @@ class RidgeVolume {
     const double own = flip_of(j);
     add_squares(gram_.data(), a_.data(), last + 1, +1, columns(), d_.data());
     d_[j] = 1 / own;
-    log_determinant_ += std::log(own);
+    multiply(own);
     add_outer(a_.data(), -1, last + 1, inverse_.data(), stride_);
     // The last of them takes its place.
     double* to = inverse_.data() + place * stride_;
@@ -105,9 +105,18 @@ class RidgeVolume {
     add_outer(a_.data(), +1, k + 1, inverse_.data(), stride_);
     add_squares(gram_.data(), a_.data(), k + 1, -1, columns(), d_.data());
     d_[j] = -std::numeric_limits<double>::infinity();
-    log_determinant_ += std::log(pivot);
+    multiply(pivot);
     drift_ += 1 / pivot;
     return true;
+  }
+
+  // The determinant by `factor`. Logarithms are taken before the product leaves the range of
+  // numbers.
+  void multiply(double factor) {
+    product_ *= factor;
+    if (product_ > 1e-100 && product_ < 1e100) return;
+    log_determinant_ += std::log(product_);
+    product_ = 1;
   }
 
   // Makes the vector of a removal; returns B_rr.
@@ -126,6 +135,7 @@ class RidgeVolume {
     std::fill(inverse_.begin(), inverse_.end(), 0.0);
     d_ = whole_;
     log_determinant_ = 0;
+    product_ = 1;
     for (std::size_t s = 0; s < members.size(); ++s) append(members[s], gram[s], 0);
     drift_ = 0;
   }
@@ -151,7 +161,7 @@ class RidgeVolume {
   std::vector<const double*> gram_;  // Gram columns of the members
   std::vector<double> inverse_;      // B, rows stride_ apart, zeros beyond
   Index stride_ = 0;
-  double log_determinant_ = 0;
+  double log_determinant_ = 0, product_ = 1;
   double drift_ = 0;
   mutable std::vector<double> a_, u_;  // room to work in
 };

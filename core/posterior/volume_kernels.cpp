@@ -6,15 +6,18 @@ namespace {
 template <int W>
 ELLZERO_INLINE void add_squares_of(const double* const* columns, const double* a, Index count,
                                    double sign, Index i, double* out) {
-  Lanes sums[W] = {};
+  Lanes sums[W];
+  for (int w = 0; w < W; ++w) sums[w] = broadcast(0);
   for (Index s = 0; s < count; ++s) {
     const Lanes factor = broadcast(a[s]);
-    for (int w = 0; w < W; ++w) sums[w] += factor * load(columns[s] + i + w * kLanes);
+    const double* column = columns[s] + i;
+    for (int w = 0; w < W; ++w) sums[w] += factor * load(column + w * kLanes);
   }
+  out += i;
   for (int w = 0; w < W; ++w) {
-    Lanes value = load(out + i + w * kLanes);
+    Lanes value = load(out + w * kLanes);
     value += broadcast(sign) * sums[w] * sums[w];
-    store(out + i + w * kLanes, value);
+    store(out + w * kLanes, value);
   }
 }
 
@@ -40,6 +43,23 @@ ELLZERO_INLINE void symmetric_times_of(const double* m, Index stride, Index k, c
   for (int w = 0; w < W; ++w) store(out + i + w * kLanes, sums[w]);
 }
 
+// Columns i .. i + W kLanes of all rows.
+template <int W>
+ELLZERO_INLINE void add_outer_of(const double* a, double sign, Index k, Index i, double* m,
+                                 Index stride) {
+  Lanes own[W];
+  for (int w = 0; w < W; ++w) own[w] = load(a + i + w * kLanes);
+  for (Index r = 0; r < k; ++r) {
+    const Lanes factor = broadcast(sign * a[r]);
+    double* row = m + r * stride + i;
+    for (int w = 0; w < W; ++w) {
+      Lanes value = load(row + w * kLanes);
+      value += factor * own[w];
+      store(row + w * kLanes, value);
+    }
+  }
+}
+
 }  // namespace
 
 ELLZERO_MULTIVERSION
@@ -52,15 +72,10 @@ void symmetric_times(const double* m, Index stride, Index k, const double* v, do
 ELLZERO_MULTIVERSION
 void add_outer(double* a, double sign, Index k, double* m, Index stride) {
   for (Index s = k; s < round_up(k, kLanes); ++s) a[s] = 0;
-  for (Index r = 0; r < k; ++r) {
-    const Lanes factor = broadcast(sign * a[r]);
-    double* row = m + r * stride;
-    for (Index i = 0; i < k; i += kLanes) {
-      Lanes value = load(row + i);
-      value += factor * load(a + i);
-      store(row + i, value);
-    }
-  }
+  Index i = 0;
+  for (; i + 3 * kLanes < k; i += 4 * kLanes) add_outer_of<4>(a, sign, k, i, m, stride);
+  for (; i + kLanes < k; i += 2 * kLanes) add_outer_of<2>(a, sign, k, i, m, stride);
+  for (; i < k; i += kLanes) add_outer_of<1>(a, sign, k, i, m, stride);
 }
 
 ELLZERO_MULTIVERSION

@@ -234,6 +234,9 @@ def test_states_of_other_chains_are_refused():
         schedule.states = [{**state, field: values} for state in states]
         with pytest.raises(ValueError, match=f"not the state of such a chain: {field}"):
             sample(schedule, 1)
+    schedule.states = [{**state, "probability_now": np.zeros(3)} for state in states]
+    with pytest.raises(ValueError, match="not the state of such a chain: warm_states"):
+        sample(schedule, 1)
     schedule.states = [{**state, "members": np.array([3, 3])} for state in states]
     with pytest.raises(ValueError, match="members"):
         sample(schedule, 1)
