@@ -49,9 +49,11 @@ def test_folds_of_a_source_have_the_bits_of_memory(solver, dtype):
 def test_ridges_repeats_and_nested_errors():
     X, y = make_table(2)
     options = {"cv": 3, "n_repeats": 2, "ridge": [0.0, 0.3], "max_size": 5, "nested": True}
-    model, same = L0RegressorCV(**options), L0RegressorCV(**options)
-    assert answer(model.fit(Narrow(X), y)) == answer(same.fit(X, y))
-    assert model.nested_score_ == same.nested_score_
+    model, same = L0RegressorCV(**options).fit(Narrow(X), y), L0RegressorCV(**options).fit(X, y)
+    # Of repeats in memory folds are what is left of all rows: what they find differs by rounding.
+    for one, other in zip(answer(model), answer(same), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
+    assert model.nested_score_ == pytest.approx(same.nested_score_, rel=1e-12)
 
 
 def test_threads_change_nothing():

@@ -28,8 +28,6 @@ __all__ = ["Data"]
 
 _Integers = NDArray[np.int64]
 _Floats = NDArray[np.float64]
-# From here on getting the room for products of every part takes as long as they save.
-_MUCH_BYTES = 64e6
 # Below so many numbers it makes no difference.
 _LITTLE = 20_000
 
@@ -98,14 +96,12 @@ class Data(NamedTuple):
         Products for all rows serve every repeat, those for every part one of them, and take more
         room. Measured from 50 x 100 to 500 x 50,000 and 20,000 x 400: with ten repeats it takes a
         third to nine tenths of the time, and more only of very tall tables. A single repeat of 500
-        rows or more would take longer, but of much data a quarter of the room.
+        rows or more would take longer.
         """
-        if not isinstance(self.X, np.ndarray) or self.memory is not None:
+        if repeats == 1 or not isinstance(self.X, np.ndarray) or self.memory is not None:
             return False
         rows, columns = (int(length) for length in self.X.shape)
-        if repeats > 1:
-            return rows * columns >= _LITTLE and 50 * columns >= rows
-        return columns >= rows and (self.nbytes >= _MUCH_BYTES or (columns >= 400 and rows <= 300))
+        return rows * columns >= _LITTLE and 50 * columns >= rows
 
     @property
     def nbytes(self) -> int:

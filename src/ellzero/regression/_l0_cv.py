@@ -133,10 +133,11 @@ class L0RegressorCV(FittedSelection):
     memory : float or str, default=None
         What means, scales and products of columns may take, in bytes or as ``"2GB"``, with
         one ridge: products that do not fit are made again when they are asked for, and folds are
-        searched some at a time, to the same bits. X itself is not counted, nor a copy of its rows
-        by fold if it is in memory. There is room for models of up to ``max_size`` variables, 40 if
-        that is None; larger ones take more. None means 1 GB for products of the folds' rows, and
-        what the models take beyond that.
+        searched some at a time, to the same bits whatever the bound. X itself is not counted, nor
+        a copy of its rows by fold if it is in memory. There is room for models of up to
+        ``max_size`` variables, 40 if that is None; larger ones take more. None means 1 GB for
+        products, and what the models take beyond that, in the way that is quickest: results may
+        differ by rounding from those with a bound.
     verbose : int, default=0
         If positive, report on standard error how long work is getting on.
 
