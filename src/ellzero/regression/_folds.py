@@ -64,10 +64,12 @@ class SharedFolds(NamedTuple):
 
     @property
     def shared(self) -> _core.ColumnPasses | None:
-        """The passes over X that their designs are made in."""
+        """The passes over X that their designs are made in; None if nobody waits for others."""
         if self.parts is not None:
             return self.parts.core
-        return None if self.remainders is None else self.remainders.shared
+        # Of many folds most find what they want made already: waiting would take longer.
+        few = len(self.splits) <= MOST_PARTS
+        return self.remainders.shared if few and self.remainders is not None else None
 
     @property
     def error_scale(self) -> float:
