@@ -216,7 +216,7 @@ def test_folds_of_a_wide_table_are_what_is_left_of_all_rows(monkeypatch, rng, we
         return L0RegressorCV(cv=5, n_repeats=3, max_size=12, nested=True).fit(X, y, weights)
 
     left = fit()
-    monkeypatch.setattr(Data, "is_left_of_all", lambda data, repeats: False)
+    monkeypatch.setattr(Data, "prefers_remainders", lambda data, repeats: False)
     pooled = fit()
     np.testing.assert_array_equal(np.flatnonzero(left.coef_), np.flatnonzero(pooled.coef_))
     for name in ("lam_low", "mean_error", "se_error", "mean_size"):

@@ -90,7 +90,7 @@ class Data(NamedTuple):
         rows, columns = self.X.shape
         return bool(_core.screening_pays(rows, columns, self.X.nnz))
 
-    def is_left_of_all(self, repeats: int) -> bool:
+    def prefers_remainders(self, repeats: int) -> bool:
         """Whether folds had better be what is left of all rows, rather than pools of parts.
 
         Products for all rows serve every repeat, those for every part one of them, and take more

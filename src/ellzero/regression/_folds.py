@@ -114,10 +114,13 @@ class SharedFolds(NamedTuple):
         """Give each fold that has rows of some weight."""
         pairs = Pairs() if self.footprint <= _PAIRED_BYTES else None
         by_parts = cache(self._by_parts)
+
+        def inside(place: int) -> SharedFolds | None:
+            return by_parts().inside(place, pairs)
+
         for place, fold in enumerate(self.folds):
             if fold is not None and fold.held_out.weight > 0 and fold.design.weight > 0:
-                inside = partial(lambda place: by_parts().inside(place, pairs), place)
-                yield Turn(fold, self.splits[place].test, inside)
+                yield Turn(fold, self.splits[place].test, partial(inside, place))
 
     def _by_parts(self) -> SharedFolds:
         """Return the same as pools of parts, if these are few: then folds within folds are too."""
@@ -268,7 +271,7 @@ class RepeatedFolds(Sequence[SharedFolds]):
         whole = None
         if len(repeats) > 1 and data.nbytes >= _LARGE_BYTES:
             whole = data.searchable_design()
-        if data.is_left_of_all(len(repeats)):
+        if data.prefers_remainders(len(repeats)):
             self._remainders = Remainders(data, whole)
             whole = self._remainders.whole
         if whole is None:
