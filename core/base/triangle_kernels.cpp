@@ -69,7 +69,83 @@ ELLZERO_INLINE void add_strip(const double* strips, Index all, Index first, Inde
   }
 }
 
+// Entries j .. j + W kLanes of two rows of pooled products.
+template <int W>
+ELLZERO_INLINE void pool_entries(const double* const* products, Index stride, const double* v,
+                                 Index v_stride, const double (*factor)[2], Index parts,
+                                 const double* scale, const double* own, Index j, double* out) {
+  Lanes sums[2][W] = {};
+  for (Index b = 0; b < parts; ++b) {
+    const double* row = products[b] + j;
+    for (int w = 0; w < W; ++w) {
+      const Lanes x = load(v + b * v_stride + j + w * kLanes);
+      for (int i = 0; i < 2; ++i) {
+        sums[i][w] += load(row + i * stride + w * kLanes);
+        sums[i][w] += broadcast(factor[b][i]) * x;
+      }
+    }
+  }
+  for (int i = 0; i < 2; ++i) {
+    for (int w = 0; w < W; ++w) {
+      const Index at = j + w * kLanes;
+      store(out + i * v_stride + at, sums[i][w] * (load(scale + at) * broadcast(own[i])));
+    }
+  }
+}
+
 }  // namespace
+
+ELLZERO_MULTIVERSION
+void strip_products(const double* strips, Index rows, Index columns, Index top, double* out,
+                    Index stride) {
+  for (Index first = 0; first == 0 || first < rows; first += kDepth) {
+    const Index depth = std::min(kDepth, rows - first);
+    for (Index j = top; j < columns; j += kStripColumns) {
+      const double* b = strips + strip_place(first, j, rows);
+      for (Index i = 0; i < kStripColumns; i += kHeight) {
+        add_tile<3>(strips + strip_place(first, top + i, rows), b, depth, first == 0,
+                    out + i * stride + j, stride);
+      }
+    }
+  }
+}
+
+ELLZERO_MULTIVERSION
+void pool_products(const double* const* products, Index stride, const double* v,
+                   const double* weight, Index parts, const double* scale, Index columns, Index top,
+                   double* out, Index out_stride) {
+  const double* rows[kMostPooled];
+  double factor[kMostPooled][2];
+  const Index end = round_up(columns, kLanes), bottom = std::min(end, top + kStripColumns);
+  for (Index i = top; i < bottom; i += 2) {
+    for (Index b = 0; b < parts; ++b) {
+      rows[b] = products[b] + (i - top) * stride;
+      for (Index l = 0; l < 2; ++l) factor[b][l] = weight[b] * v[b * out_stride + i + l];
+    }
+    double* row = out + i * out_stride;
+    // Those of a square on the diagonal are there on both sides of it.
+    Index j = i / kLanes * kLanes;
+    for (; j + 2 * kLanes <= end; j += 2 * kLanes) {
+      pool_entries<2>(rows, stride, v, out_stride, factor, parts, scale, scale + i, j, row);
+    }
+    for (; j < end; j += kLanes) {
+      pool_entries<1>(rows, stride, v, out_stride, factor, parts, scale, scale + i, j, row);
+    }
+  }
+  for (Index j = top + kLanes; j < end; j += kLanes) {
+    for (Index i = top; i < std::min(bottom, j); i += kLanes) {
+      const double* from = out + i * out_stride + j;
+      Lanes a = load(from), b = load(from + out_stride), c = load(from + 2 * out_stride),
+            d = load(from + 3 * out_stride);
+      transpose(a, b, c, d);
+      double* to = out + j * out_stride + i;
+      store(to, a);
+      store(to + out_stride, b);
+      store(to + 2 * out_stride, c);
+      store(to + 3 * out_stride, d);
+    }
+  }
+}
 
 ELLZERO_MULTIVERSION
 void pack_table(const double* table, Index stride, const Index* order, Index rows, Index columns,

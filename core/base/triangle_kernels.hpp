@@ -30,6 +30,22 @@ void pack_columns(const double* const* columns, Index count, const Index* order,
 void add_triangle(const double* strips, Index rows, Index begin, Index end, Index columns,
                   bool fresh, double* out, Index stride);
 
+// The same for rows top .. top + kStripColumns of the triangle, which begin at out: out(i - top, j)
+// for top <= i, j. `top` is a multiple of kStripColumns.
+void strip_products(const double* strips, Index rows, Index columns, Index top, double* out,
+                    Index stride);
+
+// Products of how many parts can be pooled.
+inline constexpr Index kMostPooled = 64;
+
+// out(i, j) = out(j, i) = scale_i scale_j sum over parts of products_b(i - top, j) + weight_b v_bi
+// v_bj, for those rows and i <= j < columns. Rows of out and the v of parts are `out_stride` apart,
+// a multiple of kStripColumns, and out has as many rows: what is beyond `columns` is filled with
+// something if v and scale are.
+void pool_products(const double* const* products, Index stride, const double* v,
+                   const double* weight, Index parts, const double* scale, Index columns, Index top,
+                   double* out, Index out_stride);
+
 // A triangle is packed if its rows follow each other without what is left of the diagonal.
 inline Index packed_size(Index count) { return count * (count + 1) / 2; }
 

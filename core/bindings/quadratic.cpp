@@ -135,14 +135,14 @@ QuadraticPointer statistics_quadratic(const Matrix<double>& xx, const Vector<dou
 
 // What else the quadratics need is kept alive: `owner`.
 std::unique_ptr<Parts> make_parts(const nb::list& quadratics, double memory_bound,
-                                  const nb::object& /*owner*/) {
+                                  const nb::object& /*owner*/, bool at_once) {
   require(nb::len(quadratics) > 0, "at least one part");
   std::vector<const Quadratic*> parts;
   for (nb::handle part : quadratics) {
     parts.push_back(nb::cast<const Quadratic*>(part));
     require(parts.back()->columns() == parts[0]->columns(), "as many columns in every part");
   }
-  return std::make_unique<Parts>(std::move(parts), memory_bound);
+  return std::make_unique<Parts>(std::move(parts), memory_bound, at_once);
 }
 
 QuadraticPointer pooled_quadratic(Parts& parts, const Vector<Index>& which, double cache_bytes) {
@@ -267,7 +267,8 @@ void bind_quadratic(nb::module_& m) {
           },
           nb::arg("path"));
   m.def("make_parts", &make_parts, nb::arg("quadratics"), nb::arg("memory_bound"),
-        nb::arg("owner").none() = nb::none(), nb::keep_alive<0, 1>(), nb::keep_alive<0, 3>());
+        nb::arg("owner").none() = nb::none(), nb::arg("at_once") = false, nb::keep_alive<0, 1>(),
+        nb::keep_alive<0, 3>());
   m.def("pooled_quadratic", &pooled_quadratic, nb::arg("parts"), nb::arg("which").noconvert(),
         nb::arg("cache_bytes"), nb::keep_alive<0, 1>());
   nb::class_<AllRows, ColumnPasses>(m, "AllRows");

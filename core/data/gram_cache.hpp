@@ -53,8 +53,9 @@ class GramCache {
     return entries_.count(j) > 0;
   }
 
-  // How many columns a pass had better make.
+  // How many columns a pass had better make, and how many there is memory for.
   Index pass_columns() const { return pass_columns_; }
+  Index bound() const { return bound_; }
 
   // Column j, in use until release(j). If it has to be made, `companions` are made with it: columns
   // that are not here yet, at most pass_columns() - 1, the likeliest first.
@@ -241,6 +242,8 @@ class GramUser {
     return cache_.acquire(j, companions, context_);
   }
   void release(Index j) const { cache_.release(j); }
+  const Context& context() const { return context_; }
+  Index bound() const { return cache_.bound(); }
   void prepare(const std::vector<Index>& columns) const { cache_.prepare(columns, context_); }
 
  private:

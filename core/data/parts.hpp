@@ -12,6 +12,7 @@
 
 #include "base/large_array.hpp"
 #include "data/column_passes.hpp"
+#include "data/pooled_grams.hpp"
 #include "data/pooled_moments.hpp"
 #include "data/prepared_columns.hpp"
 
@@ -23,7 +24,10 @@ class Parts final : public ColumnPasses {
  public:
   using Products = std::shared_ptr<const double>;
 
-  Parts(std::vector<const Quadratic*> parts, double memory_bound_bytes) : parts_(std::move(parts)) {
+  // If Gram matrices of pools may be made at once, they are where that is little work: they have
+  // other bits than columns made one by one.
+  Parts(std::vector<const Quadratic*> parts, double memory_bound_bytes, bool at_once)
+      : parts_(std::move(parts)) {
     const Index p = columns();
     const double column_bytes = 8.0 * static_cast<double>(count() * std::max<Index>(p, 1));
     // Whatever the bound, there is room for what one fold per part wants at once.
@@ -45,6 +49,9 @@ class Parts final : public ColumnPasses {
         if (inverse > 0) share_[b * p + j] = unit_[j] / inverse;
       }
     }
+    if (at_once && PooledGrams::pays(parts_)) {
+      grams_ = std::make_unique<PooledGrams>(parts_, share_.data());
+    }
   }
 
   Index count() const { return static_cast<Index>(parts_.size()); }
@@ -60,7 +67,11 @@ class Parts final : public ColumnPasses {
   }
   bool passes_are_dear() const override { return parts_[0]->pass_columns() > kBlockColumns; }
 
+  // The matrices of pools, where they are made at once; else null.
+  PooledGrams* grams() { return grams_.get(); }
+
   bool has(Index j) {
+    if (grams_) return true;
     const std::lock_guard<std::mutex> guard(lock_);
     return held_.count(j) > 0;
   }
@@ -95,6 +106,11 @@ class Parts final : public ColumnPasses {
   // Makes those that have not been made, all columns where that is little work: it will be asked
   // for most of them.
   void prepare(std::vector<Index> which, const Context& context) override {
+    if (grams_) {
+      const std::lock_guard<std::mutex> guard(lock_);
+      if (grams_->make(context) > 0) ++passes_;
+      return;
+    }
     const Index p = columns();
     if (static_cast<std::size_t>(p) <= bound_ && entries() * static_cast<double>(p) < kLittleWork) {
       which.resize(p);
@@ -199,6 +215,7 @@ class Parts final : public ColumnPasses {
   std::vector<const Quadratic*> parts_;
   std::vector<double> unit_;
   std::vector<double> share_;  // by part and column: its norm over that of all parts
+  std::unique_ptr<PooledGrams> grams_;
   std::mutex lock_;
   std::unordered_map<Index, Products> held_;
   std::list<Index> order_;  // in which they were made

@@ -37,11 +37,19 @@ class PooledQuadratic final : public Quadratic {
       deviations_.resize(which_.size() * columns());
       deviate(0, columns(), deviations_.data());
     }
+    if (parts_.grams()) expect_gram(*parts_.grams());
+  }
+  ~PooledQuadratic() override {
+    if (parts_.grams()) parts_.grams()->drop(gram_);
   }
 
   void gram_columns(const Index* which, Index count, double* const* out,
                     const Context& context) const override {
     const Index p = columns();
+    if (const Matrix all = gram_matrix(context); all.values) {
+      for (Index i = 0; i < count; ++i) std::copy_n(all.values + which[i] * all.stride, p, out[i]);
+      return;
+    }
     const std::vector<Parts::Products> products = parts_.products(which, count, context);
     const Index parts = static_cast<Index>(which_.size());
     std::vector<const double*> inside(parts), between(parts);
@@ -67,6 +75,12 @@ class PooledQuadratic final : public Quadratic {
   }
 
   bool at_hand(Index j) const override { return parts_.has(j); }
+
+  Matrix gram_matrix(const Context& context) const override {
+    if (!parts_.grams()) return {};
+    parts_.prepare({}, context);
+    return {gram_.values, gram_.stride};
+  }
 
   void cross_products(const Index* which, Index count, double* out) const override {
     std::fill(out, out + count * count, 0.0);
@@ -128,6 +142,18 @@ class PooledQuadratic final : public Quadratic {
       for (Index k = 0; k < length; ++k) out[k] = (m[k] - all[k]) * unit[k];
     }
   }
+  void expect_gram(PooledGrams& grams) {
+    const Index stride = gram_.stride = grams.stride();
+    gram_.which = which_;
+    gram_.scale = ratio_;
+    gram_.scale.resize(stride, 0.0);
+    gram_.v.assign(which_.size() * stride, 0.0);
+    for (Index b = 0; b < static_cast<Index>(which_.size()); ++b) {
+      gram_.weight.push_back(part(b).weight);
+      std::copy_n(deviations_.data() + b * columns(), columns(), gram_.v.data() + b * stride);
+    }
+    grams.expect(gram_);
+  }
   // m_b - M of column j, in norms over all parts
   double deviation(Index b, Index j) const { return (part(b).mean[j] - mean[j]) * unit_[j]; }
 
@@ -163,6 +189,7 @@ class PooledQuadratic final : public Quadratic {
   std::vector<double> unit_;   // one over the norm over all parts; 0 if dead here
   // By part; not kept of many columns, where they take more room than anything else here.
   std::vector<double> deviations_;
+  PooledGram gram_;  // where all of it is made at once
 };
 
 }  // namespace ellzero

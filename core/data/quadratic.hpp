@@ -40,6 +40,14 @@ class Quadratic {
   // Whether column j of G needs no pass, though it is not in the cache.
   virtual bool at_hand(Index /*j*/) const { return false; }
 
+  // All of G where it is made at once: columns that stay where they are, `stride` apart.
+  struct Matrix {
+    const double* values = nullptr;
+    Index stride = 0;
+  };
+  // None where columns are made one by one; that is always so of a quadratic, or never.
+  virtual Matrix gram_matrix(const Context& /*context*/) const { return {}; }
+
   // Columns are kept in a file too, and read from there; false if this quadratic has no use for it.
   virtual bool keep_in(std::shared_ptr<ColumnFile> /*file*/) { return false; }
   // What tells these data from others.

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -34,6 +35,12 @@ struct Insertion {
   Index unit = -1;
   double gain = -1;
   bool completes = false;  // whether nothing but rounding is left of the energy
+};
+
+// The member at a position leaves, and by how much that raises the energy; position -1 if none may.
+struct Removal {
+  Index position = -1;
+  double cost = std::numeric_limits<double>::infinity();
 };
 
 // The member at a position leaves and a unit comes in; position -1 if no swap lowers the energy.
@@ -86,6 +93,15 @@ class Engine {
   }
   // By how much removing the member at a position raises the energy.
   virtual double removal_cost(Index position) const = 0;
+  // The removal that raises the energy least, the first of equals; forced units stay.
+  virtual Removal cheapest_removal(const Limits& limits) const {
+    Removal best;
+    for (Index r = 0; r < size(); ++r) {
+      const double cost = removal_cost(r);
+      if (cost < best.cost && !limits.is_forced(members()[r])) best = {r, cost};
+    }
+    return best;
+  }
   // The swap that lowers the energy most; forced units stay.
   virtual Swap best_swap(const Limits& limits, const Context& context) const = 0;
 

@@ -57,13 +57,11 @@ class Factor {
     const double pivot = whole - dot(w_.data(), w_.data(), k);
     // Rounding in the Gram matrix moves the pivot by epsilon |u|^2.
     if (!(pivot > least_pivot * std::max(1.0, 1e-4 * dot(u_.data(), u_.data(), k)))) return 0;
-    const double root = std::sqrt(pivot);
+    const double inverse = 1 / std::sqrt(pivot);
     out.a.resize(k + 1);
-    out.q = b;
-    for (Index s = 0; s < k; ++s) out.a[s] = -u_[s] / root;
-    for (Index s = 0; s < k; ++s) out.q -= u_[s] * b_[s];
-    out.a[k] = 1 / root;
-    out.q /= root;
+    for (Index s = 0; s < k; ++s) out.a[s] = -u_[s] * inverse;
+    out.a[k] = inverse;
+    out.q = (b - dot(u_.data(), b_.data(), k)) * inverse;
     return pivot;
   }
 

@@ -46,8 +46,8 @@ class LeastSquares final : public Engine {
         fetch_(fetch),
         yy_(quadratic.yy),
         scores_(quadratic.zy, wholes()) {
-    const auto p = static_cast<double>(columns());
-    if (fetch == Fetch::bulk && 8 * p * p <= kSmallBytes) kept_.assign(columns(), nullptr);
+    keep_ = std::min(kSmallBytes / (8 * std::max<Index>(columns(), 1)), cache.bound() / 4);
+    if (keep_ >= kLeastKept) kept_.assign(columns(), nullptr);
   }
   // The same on a quadratic of its own.
   LeastSquares(std::unique_ptr<const Quadratic> own, std::vector<double> ridge,
@@ -58,9 +58,8 @@ class LeastSquares final : public Engine {
   LeastSquares(const LeastSquares&) = delete;
   LeastSquares& operator=(const LeastSquares&) = delete;
   ~LeastSquares() override {
-    if (kept_.empty()) {
-      for (const Index j : members_) cache_.release(j);
-    }
+    if (at_once_) return;
+    for (const Index j : members_) release(j);
     for (std::size_t j = 0; j < kept_.size(); ++j) {
       if (kept_[j]) cache_.release(static_cast<Index>(j));
     }
@@ -86,6 +85,7 @@ class LeastSquares final : public Engine {
   // The part of the energy of coefficients `beta` that is 1/2 sum tau_i beta_i^2.
   double ridge_energy(const std::vector<double>& beta) const {
     double sum = 0;
+    if (ridge_.size() == 1 && ridge_[0] == 0) return sum;
     for (Index s = 0; s < size(); ++s) sum += 0.5 * ridge_of(members_[s]) * beta[s] * beta[s];
     return sum;
   }
@@ -110,6 +110,14 @@ class LeastSquares final : public Engine {
   double removal_cost(Index position) const override {
     return 0.5 * beta()[position] * beta()[position] / inverse_diagonal()[position];
   }
+  Removal cheapest_removal(const Limits& limits) const override {
+    Removal best;
+    for (Index r = 0; r < size(); ++r) {
+      const double cost = LeastSquares::removal_cost(r);
+      if (cost < best.cost && !limits.is_forced(members_[r])) best = {r, cost};
+    }
+    return best;
+  }
   Swap best_swap(const Limits& limits, const Context& context) const override {
     return ellzero::best_swap(factor_, scores_, gram_, movable(limits), largest_whole(), context);
   }
@@ -122,6 +130,7 @@ class LeastSquares final : public Engine {
 
   bool can_insert(Index j) override {
     if (scores_.place(j) != Scores::Place::out) return false;
+    if (is_surely_independent(j)) return true;
     ready_ = -1;
     const double pivot = new_row(j, acquire(j), kSpan, row_);
     release(j);
@@ -231,9 +240,9 @@ class LeastSquares final : public Engine {
   // Flips add up rounding of about epsilon / pivot each: refresh before it could matter.
   static constexpr double kDriftBound = 2e4;
   static constexpr int kFlipBound = 500;
-  // Gram columns of a matrix of at most so many bytes are kept in use once they were wanted: asking
-  // the cache for one takes a lock, and at every flip that shows.
-  static constexpr double kSmallBytes = 524288;
+  // The first Gram columns that are wanted are kept in use, so many bytes of them, unless these are
+  // but a few: asking the cache for one takes a lock, and at every flip that shows.
+  static constexpr Index kSmallBytes = 524288, kLeastKept = 32;
 
   struct Place : State {
     explicit Place(const LeastSquares& engine)
@@ -280,6 +289,18 @@ class LeastSquares final : public Engine {
     return factor_.new_row(cross_.data(), whole(j), zy()[j], least_pivot, out);
   }
 
+  // Whether insert(j) need not be tried out: the scores say that it would succeed. With u = A^-1
+  // G_Sj, which its pivot is held against, |u|^2 is at most u'Au, no more than the column's own
+  // square, times the largest eigenvalue of A^-1, no more than its trace. Scores know pivots to
+  // about epsilon times the drift. Where its column may have to be made it is tried, so that the
+  // column is made in time.
+  bool is_surely_independent(Index j) const {
+    if (!is_kept(j) || ignores_outsiders_) return false;
+    double trace = 0;
+    for (const double inverse : inverse_diagonal()) trace += inverse;
+    return scores_.d()[j] > 10 * kSpan * std::max(1.0, 1e-4 * whole(j) * trace);
+  }
+
   // Opens a column with what the members say of it.
   void measure(Index j);
 
@@ -297,11 +318,25 @@ class LeastSquares final : public Engine {
 
   const double* acquire(Index j) {
     if (kept_.empty()) return acquire_from_cache(j);
-    if (!kept_[j]) kept_[j] = acquire_from_cache(j);
-    return kept_[j];
+    return kept_[j] ? kept_[j] : acquire_and_keep(j);
   }
   void release(Index j) {
-    if (kept_.empty()) cache_.release(j);
+    if (!is_kept(j)) cache_.release(j);
+  }
+  bool is_kept(Index j) const { return !kept_.empty() && kept_[j]; }
+  const double* acquire_and_keep(Index j) {
+    const Quadratic::Matrix all = quadratic_.gram_matrix(cache_.context());
+    if (all.values) {
+      at_once_ = true;
+      for (Index i = 0; i < columns(); ++i) kept_[i] = all.values + i * all.stride;
+      return kept_[j];
+    }
+    const double* column = acquire_from_cache(j);
+    if (keep_ > 0) {
+      kept_[j] = column;
+      --keep_;
+    }
+    return column;
   }
   const double* acquire_from_cache(Index j) {
     const bool alone = fetch_ == Fetch::alone || quadratic_.at_hand(j);
@@ -338,7 +373,9 @@ class LeastSquares final : public Engine {
   const GramUser cache_;
   std::vector<double> ridge_;
   Fetch fetch_;
-  std::vector<const double*> kept_;  // by column, those kept in use; empty if none are to be
+  Index keep_;                       // how many more columns are to be kept in use
+  std::vector<const double*> kept_;  // these, by column; empty if none are to be
+  bool at_once_ = false;             // whether they are all of the quadratic's own matrix
   std::vector<double> zy_;           // of another response than the quadratic's; else empty
   double yy_;
   std::vector<Index> members_;
@@ -404,6 +441,12 @@ inline void LeastSquares::remove(Index position, FlipBatch* batch) {
 
 inline void LeastSquares::move_to(const std::vector<Index>& target) {
   if (target == members_) return;
+  // One more is what searches ask for most.
+  if (target.size() == members_.size() + 1 &&
+      std::equal(members_.begin(), members_.end(), target.begin()) &&
+      insert(target.back(), kSpan)) {
+    return;
+  }
   marked_.resize(columns(), 0);
   for (const Index j : target) marked_[j] = 1;
   leaving_.clear();
@@ -419,7 +462,9 @@ inline void LeastSquares::move_to(const std::vector<Index>& target) {
   if (!ignores_outsiders_ && leaving_.size() + entering_.size() > 1) {
     batch = &batch_;
     batch_.begin(gram_, static_cast<Index>(entering_.size()));
-    for (const Index j : leaving_) cache_.acquire(j);  // combined after their removal
+    for (const Index j : leaving_) {
+      if (!is_kept(j)) cache_.acquire(j);  // combined after its removal
+    }
   }
   bool all = true;
   const auto finish = [&](bool sound) {
@@ -429,7 +474,7 @@ inline void LeastSquares::move_to(const std::vector<Index>& target) {
     } else {
       batch->apply_to(scores_);
     }
-    for (const Index j : leaving_) cache_.release(j);
+    for (const Index j : leaving_) release(j);
   };
   try {
     for (auto j = leaving_.rbegin(); j != leaving_.rend(); ++j) remove(position(*j), batch);

@@ -22,21 +22,23 @@ struct Solution {
 
 // Puts columns and what belongs to them in the order of the columns.
 inline void sort_by_column(Solution& solution) {
+  struct Entry {
+    Index column;
+    double beta, cost;
+  };
   const std::size_t k = solution.support.size();
-  std::vector<std::size_t> order(k);
-  for (std::size_t s = 0; s < k; ++s) order[s] = s;
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return solution.support[a] < solution.support[b];
-  });
-  Solution sorted = solution;
+  const bool costs = !solution.removal_cost.empty();
+  std::vector<Entry> entries(k);
   for (std::size_t s = 0; s < k; ++s) {
-    sorted.support[s] = solution.support[order[s]];
-    sorted.beta[s] = solution.beta[order[s]];
-    if (!solution.removal_cost.empty()) {
-      sorted.removal_cost[s] = solution.removal_cost[order[s]];
-    }
+    entries[s] = {solution.support[s], solution.beta[s], costs ? solution.removal_cost[s] : 0};
   }
-  solution = std::move(sorted);
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.column < b.column; });
+  for (std::size_t s = 0; s < k; ++s) {
+    solution.support[s] = entries[s].column;
+    solution.beta[s] = entries[s].beta;
+    if (costs) solution.removal_cost[s] = entries[s].cost;
+  }
 }
 
 }  // namespace ellzero

@@ -100,7 +100,8 @@ class Frontier {
       ++end;
     }
     models_.resize(end);
-    waiting_.assign(end, {});
+    waiting_.resize(end);
+    for (Model& model : waiting_) model.energy = std::numeric_limits<double>::infinity();
   }
 
   // Stands at the support of size k, so that the engine can be asked about it.
@@ -328,15 +329,10 @@ class Frontier {
       if (insertion.unit >= 0) best = {insertion.unit, engine.energy() - insertion.gain};
       return best;
     }
-    double cheapest = std::numeric_limits<double>::infinity();
-    const std::vector<Index>& members = engine.members();
-    for (std::size_t r = 0; r < members.size(); ++r) {
-      const double cost = engine.removal_cost(static_cast<Index>(r));
-      if (!(cost < cheapest) || ground.limits.is_forced(members[r])) continue;
-      cheapest = cost;
-      best.unit = members[r];
+    const Removal removal = engine.cheapest_removal(ground.limits);
+    if (removal.position >= 0) {
+      best = {engine.members()[removal.position], engine.energy() + removal.cost};
     }
-    if (best.unit >= 0) best.energy = engine.energy() + cheapest;
     return best;
   }
 

@@ -19,7 +19,7 @@ def make_part(X, rows, y, weights, intercept, threads):
     return make_design_on(copy_rows(X, rows), y, weights, intercept, threads)
 
 
-def split(X, y, weights, sizes, intercept):
+def split(X, y, weights, sizes, intercept, at_once=False):
     ends = np.cumsum(sizes)
     designs = []
     for begin, end in zip(ends - sizes, ends, strict=True):
@@ -28,7 +28,7 @@ def split(X, y, weights, sizes, intercept):
             part = part.tocsc()
         w = None if weights is None else weights[begin:end].copy()
         designs.append(make_design(part, y[begin:end].copy(), w, intercept, 1))
-    return _core.make_parts(designs, 1e9)
+    return _core.make_parts(designs, 1e9, None, at_once)
 
 
 @given(
@@ -37,15 +37,17 @@ def split(X, y, weights, sizes, intercept):
     weighted=st.booleans(),
     intercept=st.booleans(),
     storage=st.sampled_from([np.asarray, np.asfortranarray, sparse.csr_array]),
+    p=st.sampled_from([6, 8, 12, 13, 31]),
+    at_once=st.booleans(),
 )
-def test_pooled_parts_are_the_rows_together(seed, sizes, weighted, intercept, storage):
+def test_pooled_parts_are_the_rows_together(seed, sizes, weighted, intercept, storage, p, at_once):
     rng = np.random.default_rng(seed)
     n = sum(sizes)
-    X = rng.normal(size=(n, 8)) * 10.0 ** rng.uniform(-3, 3, size=8) + rng.normal(size=8)
+    X = rng.normal(size=(n, p)) * 10.0 ** rng.uniform(-3, 3, size=p) + rng.normal(size=p)
     X[:, 5] = 1.0 if intercept else 0.0
     y = rng.normal(size=n) + 3
     weights = rng.integers(1, 4, size=n).astype(float) if weighted else None
-    parts = split(storage(X), y, weights, np.array(sizes), intercept)
+    parts = split(storage(X), y, weights, np.array(sizes), intercept, at_once)
     which = rng.permutation(len(sizes))[: rng.integers(1, len(sizes) + 1)]
     rows = np.concatenate([np.arange(n)[sum(sizes[:b]) : sum(sizes[: b + 1])] for b in which])
     w = None if weights is None else weights[rows]
@@ -54,17 +56,19 @@ def test_pooled_parts_are_the_rows_together(seed, sizes, weighted, intercept, st
         assert_same(pool(parts, which), whole, rtol=1e-8)
 
 
-def test_an_outlier_in_a_part_left_out_leaves_no_trace(rng):
+@pytest.mark.parametrize("at_once", [False, True])
+def test_an_outlier_in_a_part_left_out_leaves_no_trace(rng, at_once):
     X, y = rng.normal(size=(100, 10)), rng.normal(size=100)
     X[3], y[3] = 1e6, -1e6
-    parts = split(X, y, None, np.full(10, 10), True)
+    parts = split(X, y, None, np.full(10, 10), True, at_once)
     pooled = pool(parts, np.arange(1, 10))
     assert_same(pooled, make_design(X[10:], y[10:], None, True, 1), rtol=1e-13)
 
 
-def test_scales_that_can_not_be_squared(rng):
+@pytest.mark.parametrize("at_once", [False, True])
+def test_scales_that_can_not_be_squared(rng, at_once):
     X, y = rng.normal(size=(40, 3)) * [1e150, 1e-150, 1], rng.normal(size=40)
-    parts = split(X, y, None, np.full(4, 10), True)
+    parts = split(X, y, None, np.full(4, 10), True, at_once)
     whole = make_design(X, y, None, True, 1)
     pooled = pool(parts, np.arange(4))
     assert_same(pooled, whole, rtol=1e-12)
@@ -92,6 +96,25 @@ def test_every_pool_shares_the_passes(rng):
         which = np.setdiff1d(np.arange(6), [left_out])
         make_engine(pool(parts, which), 0.0, 1).gram_columns(np.arange(12))
     assert parts.passes == 1
+
+
+@pytest.mark.parametrize("p", [5, 24, 100])
+def test_bits_of_a_pool_made_at_once_do_not_depend_on_the_others(rng, p):
+    X, y = rng.normal(size=(400, p)), rng.normal(size=400)
+    sizes, columns = np.array([300, 10, 40, 50]), np.arange(min(p, 16))
+    which = [1, 0, 3]
+    alone = make_engine(pool(split(X, y, None, sizes, True, True), which), 0.0, 1)
+    parts = split(X, y, None, sizes, True, True)
+    # One that is gone before any is made, and one that is made with it.
+    pool(parts, [2])
+    pools = [pool(parts, [0, 1, 2, 3]), pool(parts, which)]
+    found = [make_engine(each, 0.0, 2).gram_columns(columns) for each in pools]
+    assert parts.passes == 1
+    np.testing.assert_array_equal(found[1], alone.gram_columns(columns))
+    later = make_engine(pool(parts, [3, 2]), 0.0, 1).gram_columns(columns)
+    one_by_one = pool(split(X, y, None, sizes, True), [3, 2])
+    expected = make_engine(one_by_one, 0.0, 1).gram_columns(columns)
+    np.testing.assert_allclose(later, expected, rtol=1e-13, atol=1e-14)
 
 
 @given(

@@ -179,7 +179,9 @@ def make_parts(data: Data, splits: list[Split]) -> Parts | None:
         products = data.ready_products(part_of, len(rows))
         columns = [data.columns_beside(*part) for part in zip(rows, products, strict=True)]
         designs = [data.design_of(*part) for part in zip(rows, columns, products, strict=True)]
-        core = _core.make_parts(designs, room.parts)
+        # A budget changes no bits, so it may not change how products are made either.
+        at_once = isinstance(data.X, np.ndarray) and data.memory is None
+        core = _core.make_parts(designs, room.parts, None, at_once)
         return Parts(data, columns, core, trained_on, part_of, place, room)
     return None
 
