@@ -158,9 +158,13 @@ class EngineFrontier {
     std::vector<Index> begins{0};
     std::vector<double> rss, ridge_energy, intercept;
     engine_.released([&] {
-      for (std::size_t k = frontier_.least_size(); k < frontier_.models().size(); ++k) {
+      const std::size_t least = frontier_.least_size();
+      frontier_.visit_next(least);
+      const Excursion excursion(engine_.engine());
+      engine_.engine().ignore_outsiders();
+      for (std::size_t k = least; k < frontier_.models().size(); ++k) {
         engine_.context_.check();
-        frontier_.visit_next(k);
+        if (k > least) frontier_.visit_next(k);
         const Solution s = engine_.solve_one_of_many();
         all.support.insert(all.support.end(), s.support.begin(), s.support.end());
         all.beta.insert(all.beta.end(), s.beta.begin(), s.beta.end());

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/spare_array.hpp"
 #include "base/triangle_kernels.hpp"
 #include "data/dense_columns.hpp"
 #include "data/prepared_columns.hpp"
@@ -36,16 +37,15 @@ class ChosenQuadratic final : public Quadratic {
                     const Context& context) const override {
     if (products_) {
       for (Index b = 0; b < count; ++b) {
-        const Index j = which[b];
-        for (Index i = 0; i < j; ++i) out[b][i] = products_[i * stride_ + j];
-        std::copy(products_.get() + j * stride_ + j, products_.get() + j * stride_ + columns(),
-                  out[b] + j);
+        std::copy_n(products_.get() + which[b] * stride_, columns(), out[b]);
       }
       return;
     }
     const PreparedColumns z(*copied_, {shift_.data(), scale_.data(), nullptr}, nullptr);
     z.products(ChosenColumns(z, which, count), out, context);
   }
+
+  Matrix gram_matrix(const Context&) const override { return {products_.get(), stride_}; }
 
   void cross_products(const Index* which, Index count, double* out) const override {
     whole_.cross_products(in_whole(which, count).data(), count, out);
@@ -75,16 +75,18 @@ class ChosenQuadratic final : public Quadratic {
     return out;
   }
 
-  // All products, the upper triangle alone; no copy is kept of the columns.
+  // All products; no copy is kept of the columns.
   void multiply_all(const Context& context) {
     const PreparedColumns& z = *whole_.prepared_columns();
-    stride_ = round_up(columns(), kStripColumns);
-    // Not filled with anything before it is written to.
-    products_.reset(new double[stride_ * stride_]);
+    // Whole strips, and whole lines of the processor's cache.
+    constexpr Index kWhole = 24;
+    static_assert(kWhole % 8 == 0 && kWhole % kStripColumns == 0);
+    stride_ = round_up(columns(), kWhole);
+    products_ = make_spare_array(stride_ * stride_);
     const Index most = std::min(rows_, kTileRows);
     const std::unique_ptr<double[]> tile(new double[most * columns()]);
     const std::unique_ptr<double[]> strips(new double[most * stride_]);
-    const Index last = std::max<Index>(0, stride_ - kStripColumns);
+    const Index last = columns() / kStripColumns * kStripColumns;
     std::fill(strips.get() + last * most, strips.get() + stride_ * most, 0.0);
     std::vector<const double*> column(columns());
     std::vector<Index> order(most);
@@ -98,6 +100,10 @@ class ChosenQuadratic final : public Quadratic {
       }
       pack_columns(column.data(), columns(), order.data(), rows, 0, shift_.data(), strips.get());
       add_triangle(strips.get(), rows, 0, rows, columns(), row == 0, products_.get(), stride_);
+    }
+    // So far they are above the diagonal.
+    for (Index i = 0; i < columns(); ++i) {
+      for (Index j = 0; j < i; ++j) products_[i * stride_ + j] = products_[j * stride_ + i];
     }
   }
 
@@ -119,8 +125,7 @@ class ChosenQuadratic final : public Quadratic {
   const Quadratic& whole_;
   const std::vector<Index> which_;
   const Index rows_;
-  std::unique_ptr<double[]>
-      products_;  // of all columns, rows stride_ apart; none if they are copied
+  std::shared_ptr<double[]> products_;  // of all columns, stride_ apart; none if they are copied
   Index stride_ = 0;
   std::vector<double> values_;  // of Z, column by column
   const std::vector<double> shift_, scale_;
