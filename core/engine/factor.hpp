@@ -145,6 +145,27 @@ class Factor {
   std::vector<double> solve(const std::vector<double>& v) const {
     return transposed_times(times(v.data()));
   }
+  void solve(const double* v, double* out) const {
+    const std::vector<double> w = times(v);
+    lower_transposed_times(m_.data(), capacity_, size(), w.data(), out);
+  }
+  // The rows of A^-1 at some places, increasing.
+  void inverse_rows(const std::vector<Index>& places, std::vector<double>& out) const {
+    constexpr Index kRows = 4;  // that combine_rows() makes at a time
+    const Index k = size(), count = static_cast<Index>(places.size());
+    const Index begin = count ? places[0] : 0, rows = k - begin;
+    std::vector<const double*> below(rows);
+    for (Index r = 0; r < rows; ++r) below[r] = row(begin + r);
+    std::vector<double> own(kRows * rows);
+    out.resize(count * k);
+    for (Index i = 0; i < count; i += kRows) {
+      const Index some = std::min(kRows, count - i);
+      for (Index m = 0; m < some; ++m) {
+        for (Index r = 0; r < rows; ++r) own[m * rows + r] = below[r][places[i + m]];
+      }
+      combine_rows(below.data(), own.data(), rows, some, rows, 0, k, out.data() + i * k, k);
+    }
+  }
   // A^-1, row by row
   std::vector<double> inverse() const {
     std::vector<double> out(size() * size(), 0.0);

@@ -73,8 +73,16 @@ class GroupSquares final : public UnitEngine {
   }
   Insertion best_insertion() const override;
   double removal_cost(Index position) const override {
-    if (removal_costs_.empty()) costs_.of_all(stand(), members_, removal_costs_);
-    return removal_costs_[position];
+    if (removal_costs_.empty() && !costs_.of_all(stand(), members_, removal_costs_)) {
+      removal_costs_.assign(members_.size(), kUnknown);
+    }
+    double& cost = removal_costs_[position];
+    if (cost == kUnknown) cost = joint_removal_cost({members_[position]});
+    return cost;
+  }
+  double removal_bound(Index position) const override {
+    if (removal_bounds_.empty()) costs_.bounds(stand(), removal_bounds_);
+    return removal_bounds_[members_[position]];
   }
   Swap best_swap(const Limits& limits, const Context& context) const override;
 
@@ -84,6 +92,13 @@ class GroupSquares final : public UnitEngine {
   }
   double joint_removal_cost(const std::vector<Index>& units) const override {
     return costs_(stand(), held_.places_of(units));
+  }
+  // A unit that would enter with the wrong sign may be turned round by who leaves.
+  bool may_be_swapped(Index position) const override {
+    if (!signs_.empty()) return true;
+    return swaps_.reaches(stand(), removal_bound(position)) &&
+           swaps_.reaches(stand(), removal_cost(position)) &&
+           swaps_.may_leave(stand(), members_[position], least_removal_cost());
   }
   const Outlook& outlook_without(const std::vector<Index>& leaving, bool lowering) override {
     leave_out(leaving, lowering);
@@ -190,6 +205,7 @@ class GroupSquares final : public UnitEngine {
 
  private:
   enum class Place : char { out, in, excluded };
+  static constexpr double kUnknown = -1;
 
   struct Standing : State {
     explicit Standing(const GroupSquares& e)
@@ -241,6 +257,7 @@ class GroupSquares final : public UnitEngine {
   void forget() {
     knows_outlook_ = false;
     removal_costs_.clear();
+    removal_bounds_.clear();
     ruled_out_.clear();
     swaps_.forget();
     joint_.forget();
@@ -254,8 +271,14 @@ class GroupSquares final : public UnitEngine {
   void complete_members();
   void apply(const std::vector<const double*>& gram, double sign) {
     if (ignores_outsiders_ || rows_.count() == 0) return;
-    blocks_.combine(gram, rows_, t_);
-    blocks_.apply(t_, rows_, sign);
+    // Classes without outsiders are passed over, and members stay closed.
+    open_.assign(bases_.layout.classes.size(), 0);
+    for (Index unit = 0; unit < units(); ++unit) {
+      if (!contains(unit)) open_[bases_.units[unit].kind] = 1;
+    }
+    blocks_.combine(gram, rows_, t_, open_);
+    blocks_.apply(t_, rows_, sign, open_);
+    for (const Index unit : members_) blocks_.close(unit);
   }
   void compute_block(Index unit);
   // Holds the columns of some units instead, with nothing known of others.
@@ -265,6 +288,13 @@ class GroupSquares final : public UnitEngine {
     return {bases_, held_.factor(), held_.columns(), held_.gram(), blocks_, 1 + ridge_};
   }
   void leave_out(const std::vector<Index>& leaving, bool lowering) const;
+  double least_removal_cost() const {
+    double least = std::numeric_limits<double>::infinity();
+    for (Index r = 0; r < size(); ++r) {
+      if (removal_bound(r) < least) least = std::min(least, removal_cost(r));
+    }
+    return least;
+  }
   double energy_at(const HeldColumns& held) const {
     return std::max(0.0, 0.5 * (yy_ - held.factor().explained()));
   }
@@ -287,7 +317,8 @@ class GroupSquares final : public UnitEngine {
   // What was worked out for where it stands.
   mutable Outlook outlook_;
   mutable bool knows_outlook_ = false;
-  mutable std::vector<double> removal_costs_;
+  mutable std::vector<double> removal_costs_;   // by position, kUnknown until it is asked for
+  mutable std::vector<double> removal_bounds_;  // by unit
   mutable Outlook without_;
   mutable GroupSwaps swaps_;
   mutable GroupCosts costs_;
@@ -296,6 +327,7 @@ class GroupSquares final : public UnitEngine {
   FlipRows rows_;
   std::vector<const double*> gram_before_;
   std::vector<double> t_;
+  std::vector<char> open_;
 };
 
 inline Insertion GroupSquares::best_insertion() const {
@@ -313,19 +345,16 @@ inline Insertion GroupSquares::best_insertion() const {
 
 inline void GroupSquares::leave_out(const std::vector<Index>& leaving, bool lowering) const {
   lowering = lowering && signs_.empty();
-  double least = std::numeric_limits<double>::infinity();
-  if (lowering) {
-    for (Index r = 0; r < size(); ++r) least = std::min(least, removal_cost(r));
-  }
-  const Blocks& left = swaps_.without(stand(), held_.places_of(leaving), lowering, least,
-                                      without_.gain, without_.rank);
+  const Blocks& left =
+      swaps_.without(stand(), held_.places_of(leaving), lowering,
+                     lowering ? least_removal_cost() : 0.0, without_.gain, without_.rank);
   close_others(left, without_);
 }
 
 inline Swap GroupSquares::best_swap(const Limits& limits, const Context& context) const {
   Swap best;
   for (Index r = 0; r < size(); ++r) {
-    if (limits.is_forced(members_[r])) continue;
+    if (limits.is_forced(members_[r]) || !may_be_swapped(r)) continue;
     context.check();
     leave_out({members_[r]}, true);
     const double cost = removal_cost(r);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -69,17 +68,17 @@ class HeldColumns {
                FlipRows& rows) {
     const std::vector<const double*> gram = acquire_all(columns, gains);
     rows.clear(size() + static_cast<Index>(columns.size()));
-    double least = 1;
+    double drift = 0;
     for (std::size_t i = 0; i < columns.size(); ++i) {
       const double pivot = append(columns[i], gram[i], least_pivot);
       if (!(pivot > 0)) continue;
       factor_.add(row_);
-      least = std::min(least, pivot);
+      drift += 1 / std::min(pivot, 1.0);
       std::copy(row_.a.begin(), row_.a.end(), rows.add(row_.q));
     }
     rows.shorten(size());  // by the places of those that stayed out
     // To append columns to a sound factor is what a fresh start does too: it would be no sounder.
-    account_for(rows.count(), drift_ > 0 ? least : std::numeric_limits<double>::infinity());
+    account_for(rows.count(), drift_ > 0 ? drift : 0);
     return rows.count();
   }
 
@@ -90,18 +89,18 @@ class HeldColumns {
     rows.clear(size());
     std::vector<Index> slots(columns_.size());
     for (std::size_t s = 0; s < slots.size(); ++s) slots[s] = static_cast<Index>(s);
-    double least = 1;
+    double drift = 0;
     for (auto place = places.rbegin(); place != places.rend(); ++place) {
       factor_.remove(*place, row_);
       double* row = rows.add(row_.q);
       for (std::size_t s = 0; s < row_.a.size(); ++s) row[slots[s]] = row_.a[s];
-      least = std::min(least, 1 / (row_.a[*place] * row_.a[*place]));
+      drift += std::max(row_.a[*place] * row_.a[*place], 1.0);
       slots.erase(slots.begin() + *place);
       left_.push_back(columns_[*place]);
       gram_.erase(gram_.begin() + *place);
       columns_.erase(columns_.begin() + *place);
     }
-    account_for(rows.count(), least);
+    account_for(rows.count(), drift);
   }
   void let_go() {
     for (const Index column : left_) cache_.release(column);
@@ -147,8 +146,8 @@ class HeldColumns {
   static constexpr double kDriftBound = 2e4;
   static constexpr int kFlipBound = 500;
 
-  void account_for(Index flips, double least_pivot) {
-    drift_ += static_cast<double>(flips) / least_pivot;
+  void account_for(Index flips, double drift) {
+    drift_ += drift;
     flips_ += static_cast<int>(flips);
   }
   void drop_all() {
