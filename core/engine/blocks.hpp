@@ -22,9 +22,12 @@ namespace ellzero {
 struct FlipRows {
   Index length = 0;
   std::vector<double> a, q;
+  double drift =
+      0;  // the sum of 1 / pivot: times epsilon, what their effect on others is rounded by
 
   void clear(Index row_length) {
     length = row_length;
+    drift = 0;
     a.clear();
     q.clear();
   }

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/block_kernels.hpp"
 #include "base/kernels.hpp"
 
 namespace ellzero {
@@ -66,6 +67,11 @@ class Factor {
     out.q /= root;
     return pivot;
   }
+
+  // The products of the members with y.
+  const std::vector<double>& products() const { return b_; }
+  // M b_S
+  const std::vector<double>& z() const { return z_; }
 
   // Appends it; beta and the diagonal of the inverse follow by update() or by add().
   void append(const FlipRow& flip, double b) {
@@ -145,9 +151,13 @@ class Factor {
   std::vector<double> solve(const std::vector<double>& v) const {
     return transposed_times(times(v.data()));
   }
-  void solve(const double* v, double* out) const {
-    const std::vector<double> w = times(v);
-    lower_transposed_times(m_.data(), capacity_, size(), w.data(), out);
+  // M V and A^-1 V for kPanelVectors vectors side by side, row by row.
+  void solve_panel(const std::vector<double>& v, std::vector<double>& w,
+                   std::vector<double>& solved) const {
+    w.resize(v.size());
+    solved.resize(v.size());
+    lower_times_panel(m_.data(), capacity_, size(), v.data(), w.data());
+    lower_transposed_times_panel(m_.data(), capacity_, size(), w.data(), solved.data());
   }
   // The rows of A^-1 at some places, increasing.
   void inverse_rows(const std::vector<Index>& places, std::vector<double>& out) const {

@@ -212,6 +212,7 @@ class GroupSquares final : public UnitEngine {
         : members(e.members_),
           held(e.held_.save()),
           blocks(e.bases_),
+          drift(e.drift_),
           outlook(e.outlook_),
           knows_outlook(e.knows_outlook_),
           removal_costs(e.removal_costs_) {
@@ -220,6 +221,7 @@ class GroupSquares final : public UnitEngine {
     std::vector<Index> members;
     HeldColumns::Snapshot held;
     Blocks blocks;
+    double drift;
     Outlook outlook;
     bool knows_outlook;
     std::vector<double> removal_costs;
@@ -267,10 +269,15 @@ class GroupSquares final : public UnitEngine {
   HeldColumns::Gains likely() const {
     return [this] { return ignores_outsiders_ ? std::vector<double>() : outlook().gain; };
   }
-  // Columns of members that depended on others when they came may be independent now.
-  void complete_members();
-  void apply(const std::vector<const double*>& gram, double sign) {
-    if (ignores_outsiders_ || rows_.count() == 0) return;
+  // Columns of members that depended on others when they came may be independent now. As apply().
+  bool complete_members();
+  // Brings the blocks up to date with flips; false if too many digits would have been lost on the
+  // way, and they are to be computed anew.
+  bool apply(const std::vector<const double*>& gram, double sign) {
+    if (ignores_outsiders_ || rows_.count() == 0) return true;
+    // From the first removal on, as of HeldColumns
+    if (sign > 0 || drift_ > 0) drift_ += rows_.drift;
+    if (drift_ > HeldColumns::kDriftBound) return false;
     // Classes without outsiders are passed over, and members stay closed.
     open_.assign(bases_.layout.classes.size(), 0);
     for (Index unit = 0; unit < units(); ++unit) {
@@ -279,6 +286,15 @@ class GroupSquares final : public UnitEngine {
     blocks_.combine(gram, rows_, t_, open_);
     blocks_.apply(t_, rows_, sign, open_);
     for (const Index unit : members_) blocks_.close(unit);
+    return true;
+  }
+  // After a flip.
+  void settle(bool applied) {
+    if (held_.drifted()) {
+      refresh();
+    } else if (!applied) {
+      compute_blocks();
+    }
   }
   void compute_block(Index unit);
   // Holds the columns of some units instead, with nothing known of others.
@@ -312,6 +328,7 @@ class GroupSquares final : public UnitEngine {
   std::vector<signed char> signs_;  // by unit; empty if they don't matter
   std::vector<Index> members_;
   Blocks blocks_;
+  double drift_ = 0;              // of the blocks: see FlipRows
   std::vector<Index> ruled_out_;  // units that turned out to depend on the members
   bool ignores_outsiders_ = false;
   // What was worked out for where it stands.
@@ -383,36 +400,37 @@ inline bool GroupSquares::insert(Index unit) {
   }
   members_.push_back(unit);
   place_[unit] = Place::in;
-  apply(held_.gram(), -1);
+  const bool applied = apply(held_.gram(), -1);
   forget();
-  if (held_.drifted()) refresh();
+  settle(applied);
   return true;
 }
 
 inline void GroupSquares::remove(Index at) {
   const Index unit = members_[at];
   held_.remove(held_.places_of({unit}), rows_, gram_before_);
-  apply(gram_before_, +1);
+  bool applied = apply(gram_before_, +1);
   held_.let_go();
   members_.erase(members_.begin() + at);
   place_[unit] = Place::out;
   // Of a member the block was down to rounding.
   if (!ignores_outsiders_) compute_block(unit);
   forget();
-  complete_members();
-  if (held_.drifted()) refresh();
+  applied = complete_members() && applied;
+  settle(applied);
 }
 
-inline void GroupSquares::complete_members() {
+inline bool GroupSquares::complete_members() {
   std::vector<Index> missing = columns_of_units(members_);
-  if (static_cast<Index>(missing.size()) == held_.size()) return;
+  if (static_cast<Index>(missing.size()) == held_.size()) return true;
   std::vector<char> in(bases_.columns, 0);
   for (const Index j : held_.columns()) in[j] = 1;
   missing.erase(std::remove_if(missing.begin(), missing.end(), [&](Index j) { return in[j] != 0; }),
                 missing.end());
-  if (held_.insert(missing, kSpan, likely(), rows_) == 0) return;
-  apply(held_.gram(), -1);
+  if (held_.insert(missing, kSpan, likely(), rows_) == 0) return true;
+  const bool applied = apply(held_.gram(), -1);
   forget();
+  return applied;
 }
 
 inline void GroupSquares::compute_block(Index unit) {
@@ -473,6 +491,7 @@ inline void GroupSquares::hold(const std::vector<Index>& members) {
 
 inline void GroupSquares::compute_blocks() {
   ignores_outsiders_ = false;
+  drift_ = 0;
   blocks_.reset(zy_, 1 + ridge_);
   held_.all_rows(rows_);
   apply(held_.gram(), -1);
@@ -485,6 +504,7 @@ inline void GroupSquares::restore(const State& state) {
   members_ = then.members;
   for (const Index unit : members_) place_[unit] = Place::in;
   blocks_.copy_from(then.blocks);
+  drift_ = then.drift;
   forget();
   outlook_ = then.outlook;
   knows_outlook_ = then.knows_outlook;

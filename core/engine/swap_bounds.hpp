@@ -52,8 +52,8 @@ class SwapBounds {
     l_.resize(triangle(width));
     z_.resize(width);
     v_.resize(width * k);
-    with_.resize(k);
     for (Index i = 0; i < width; ++i) {
+      if (i % kPanelVectors == 0) solve_some(at, unit, i, std::min(width, i + kPanelVectors));
       double *own = l_.data() + triangle(i), pivot = 0;
       for (Index j = 0; j <= i; ++j) {
         const double* other = l_.data() + triangle(j);
@@ -67,10 +67,8 @@ class SwapBounds {
       if (!(pivot > kSound)) return false;
       own[i] = std::sqrt(pivot);
       z_[i] = (at.blocks.c(unit, i) - dot(own, z_.data(), i)) / own[i];
-      const Index column = at.bases.column(unit, i);
-      for (Index s = 0; s < k; ++s) with_[s] = at.gram[s][column];
       double* v = v_.data() + i * k;
-      at.factor.solve(with_.data(), v);
+      for (Index s = 0; s < k; ++s) v[s] = solved_[s * kPanelVectors + i % kPanelVectors];
       for (Index j = 0; j < i; ++j) {
         const double* before = v_.data() + j * k;
         for (Index s = 0; s < k; ++s) v[s] -= own[j] * before[s];
@@ -83,9 +81,20 @@ class SwapBounds {
     }
     return true;
   }
+  // A^-1 G_Sg for some columns of a group.
+  void solve_some(const GroupStand& at, Index unit, Index begin, Index end) {
+    with_.assign(at.size() * kPanelVectors, 0.0);
+    for (Index i = begin; i < end; ++i) {
+      const Index column = at.bases.column(unit, i);
+      for (Index s = 0; s < at.size(); ++s) {
+        with_[s * kPanelVectors + i - begin] = at.gram[s][column];
+      }
+    }
+    at.factor.solve_panel(with_, w_, solved_);
+  }
 
   std::vector<double> beta_, diagonal_, least_;  // room to work in
-  std::vector<double> l_, z_, v_, with_;
+  std::vector<double> l_, z_, v_, with_, w_, solved_;
 };
 
 }  // namespace ellzero
