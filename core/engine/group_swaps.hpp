@@ -109,21 +109,12 @@ class GroupSwaps {
     knows_reach_ = true;
   }
 
-  // Who may be swapped for whom. Where groups have more columns than the members do, nothing is
-  // saved by asking each.
+  // Who may be swapped for whom.
   void find_pairs(const GroupStand& at, double least_cost) {
     if (!knows_reach_) find_reach(at);
-    wanted_.assign(reach_.size(), 0);
-    Index columns = 0;
-    for (std::size_t unit = 0; unit < reach_.size(); ++unit) {
-      wanted_[unit] = reach_[unit] > 2 * least_cost;
-      if (wanted_[unit]) columns += at.bases.units[unit].width();
-    }
-    may_leave_.assign(reach_.size(), 1);
-    if (columns <= at.size()) {
-      bounds_.find(at, wanted_, gain_, may_leave_, may_enter_);
-      wanted_.swap(may_enter_);
-    }
+    in_reach_.clear();
+    for (const double reach : reach_) in_reach_.push_back(reach > 2 * least_cost);
+    bounds_.find(at, in_reach_, gain_, may_leave_, wanted_);
     knows_pairs_ = true;
   }
 
@@ -149,7 +140,7 @@ class GroupSwaps {
   bool knows_reach_ = false, knows_pairs_ = false, selected_ = false;
   double furthest_ = 0;  // |rho|^2 above this is beyond the reach of every group
   std::vector<double> gain_, rank_, least_, reach_;
-  std::vector<char> wanted_, may_leave_, may_enter_;
+  std::vector<char> in_reach_, wanted_, may_leave_;
   SwapBounds bounds_;
   std::vector<Index> selected_columns_;
   std::vector<double> gathered_;

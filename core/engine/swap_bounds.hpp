@@ -26,11 +26,11 @@ class SwapBounds {
     may_enter.assign(wanted.size(), 0);
     for (std::size_t g = 0; g < wanted.size(); ++g) {
       if (!wanted[g]) continue;
-      const bool sound = insert(at, static_cast<Index>(g));
+      const double known = insert(at, static_cast<Index>(g));
       least_.assign(wanted.size(), 0.0);
-      for (Index s = 0; s < at.size() && sound; ++s) {
+      for (Index s = 0; s < at.size() && known > 0; ++s) {
         double& least = least_[at.bases.unit_of[at.columns[s]]];
-        least = std::max(least, kRounded * 0.5 * beta_[s] * beta_[s] / diagonal_[s]);
+        least = std::max(least, known * 0.5 * beta_[s] * beta_[s] / diagonal_[s]);
       }
       for (const Index column : at.columns) {
         const Index h = at.bases.unit_of[column];
@@ -41,17 +41,19 @@ class SwapBounds {
   }
 
  private:
-  static constexpr double kRounded = 1 - 1e-6;
-  static constexpr double kSound = 1e-6;  // of pivots below it too few digits are known
+  // Pivots are known to about the first; of those below the second too few digits are.
+  static constexpr double kRounding = 1e-10, kSound = 1e-8;
 
-  // Coefficients of the members and the diagonal of A^-1 with a group among them.
-  bool insert(const GroupStand& at, Index unit) {
+  // Coefficients of the members and the diagonal of A^-1 with a group among them. Returns what
+  // share of a bound is sure: less the smaller a pivot is, 0 if one is too small.
+  double insert(const GroupStand& at, Index unit) {
     const Index k = at.size(), width = at.bases.units[unit].width();
     beta_ = at.factor.beta();
     diagonal_ = at.factor.inverse_diagonal();
     l_.resize(triangle(width));
     z_.resize(width);
     v_.resize(width * k);
+    double least = 1;
     for (Index i = 0; i < width; ++i) {
       if (i % kPanelVectors == 0) solve_some(at, unit, i, std::min(width, i + kPanelVectors));
       double *own = l_.data() + triangle(i), pivot = 0;
@@ -64,7 +66,8 @@ class SwapBounds {
           own[j] = left / other[j];
         }
       }
-      if (!(pivot > kSound)) return false;
+      if (!(pivot > kSound)) return 0;
+      least = std::min(least, pivot);
       own[i] = std::sqrt(pivot);
       z_[i] = (at.blocks.c(unit, i) - dot(own, z_.data(), i)) / own[i];
       double* v = v_.data() + i * k;
@@ -79,7 +82,7 @@ class SwapBounds {
         diagonal_[s] += v[s] * v[s];
       }
     }
-    return true;
+    return 1 - 1e-6 - kRounding / least;
   }
   // A^-1 G_Sg for some columns of a group.
   void solve_some(const GroupStand& at, Index unit, Index begin, Index end) {
