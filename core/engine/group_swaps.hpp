@@ -109,12 +109,21 @@ class GroupSwaps {
     knows_reach_ = true;
   }
 
-  // Who may be swapped for whom.
+  // Who may be swapped for whom. Where groups in reach have more columns than the members, bounds
+  // take longer than they save.
   void find_pairs(const GroupStand& at, double least_cost) {
     if (!knows_reach_) find_reach(at);
-    in_reach_.clear();
-    for (const double reach : reach_) in_reach_.push_back(reach > 2 * least_cost);
-    bounds_.find(at, in_reach_, gain_, may_leave_, wanted_);
+    wanted_.clear();
+    Index columns = 0;
+    for (std::size_t unit = 0; unit < reach_.size(); ++unit) {
+      wanted_.push_back(reach_[unit] > 2 * least_cost);
+      if (wanted_[unit]) columns += at.bases.units[unit].width();
+    }
+    may_leave_.assign(wanted_.size(), 1);
+    if (columns <= at.size()) {
+      in_reach_.swap(wanted_);
+      bounds_.find(at, in_reach_, gain_, may_leave_, wanted_);
+    }
     knows_pairs_ = true;
   }
 
