@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/simd.hpp"
+
 namespace ellzero {
 namespace {
 
@@ -200,6 +202,38 @@ void lower_block(const double* m, Index stride, Index k, Index begin, Index widt
       const double value = row[i];
       for (Index j = 0; j <= i; ++j) to[j] += value * row[j];
       to += i + 1;
+    }
+  }
+}
+
+// Eight rows at a time, and eight columns: what is beyond the diagonal adds zeros.
+ELLZERO_MULTIVERSION
+void lower_times_panel(const double* m, Index stride, Index k, const double* v, double* out) {
+  constexpr Index kRows = 8;
+  for (Index r = 0; r < k; r += kRows) {
+    Lanes sums[kRows] = {};
+    for (Index s = 0; s < r + kRows && s < k; ++s) {
+      const Lanes x = load(v + s * kPanelVectors);
+      const double* column = m + r * stride + s;
+      for (Index l = 0; l < kRows; ++l) sums[l] += broadcast(column[l * stride]) * x;
+    }
+    for (Index l = 0; l < kRows && r + l < k; ++l) store(out + (r + l) * kPanelVectors, sums[l]);
+  }
+}
+
+ELLZERO_MULTIVERSION
+void lower_transposed_times_panel(const double* m, Index stride, Index k, const double* v,
+                                  double* out) {
+  constexpr Index kColumns = 8;
+  for (Index s = 0; s < k; s += kColumns) {
+    Lanes sums[kColumns] = {};
+    for (Index r = s; r < k; ++r) {
+      const Lanes x = load(v + r * kPanelVectors);
+      const double* row = m + r * stride + s;
+      for (Index l = 0; l < kColumns; ++l) sums[l] += broadcast(row[l]) * x;
+    }
+    for (Index l = 0; l < kColumns && s + l < k; ++l) {
+      store(out + (s + l) * kPanelVectors, sums[l]);
     }
   }
 }

@@ -28,6 +28,13 @@ void lower_bands(const double* m, Index stride, Index k, Index width, double* ou
 // Adds a block along the diagonal of M'M to out, a triangle: that of `width` columns from `begin`.
 void lower_block(const double* m, Index stride, Index k, Index begin, Index width, double* out);
 
+// out = M V and out = M'V for kPanelVectors vectors side by side, row by row; M is as of
+// lower_times().
+inline constexpr Index kPanelVectors = 4;
+void lower_times_panel(const double* m, Index stride, Index k, const double* v, double* out);
+void lower_transposed_times_panel(const double* m, Index stride, Index k, const double* v,
+                                  double* out);
+
 // out_i = sum over j <= i of b_ij v_j, for every group.
 void lower_blocks_times(const double* b, const double* v, Index width, Index count, double* out);
 

@@ -54,10 +54,20 @@ double error_of(const HeldOut& held_out, const Quadratic& design, const Vector<I
   return held_out.judge(design, {to_model(design, support, beta)}, Context())[0].error;
 }
 
-nb::tuple verdict_of(const HeldOut& held_out, const Quadratic& design, const Vector<Index>& support,
-                     const Vector<double>& beta) {
-  const auto found = held_out.judge(design, {to_model(design, support, beta)}, Context())[0];
-  return nb::make_tuple(found.error, found.along, found.square);
+// Of several models, a row for each.
+nb::object verdicts_of(const HeldOut& held_out, const Quadratic& design,
+                       const std::vector<Vector<Index>>& supports,
+                       const std::vector<Vector<double>>& betas) {
+  require(supports.size() == betas.size(), "coefficients for every model");
+  std::vector<Solution> models;
+  for (std::size_t m = 0; m < supports.size(); ++m) {
+    models.push_back(to_model(design, supports[m], betas[m]));
+  }
+  std::vector<double> out;
+  for (const HeldOut::Verdict& found : held_out.judge(design, models, Context())) {
+    out.insert(out.end(), {found.error, found.along, found.square});
+  }
+  return to_array(out.data(), {models.size(), 3});
 }
 
 auto residuals_of(const HeldOut& held_out, const Quadratic& design, const Vector<Index>& support,
@@ -169,8 +179,7 @@ void bind_folds(nb::module_& m) {
       .def_prop_ro("weight", &HeldOut::weight)
       .def("error", &error_of, nb::arg("design"), nb::arg("support").noconvert(),
            nb::arg("beta").noconvert())
-      .def("verdict", &verdict_of, nb::arg("design"), nb::arg("support").noconvert(),
-           nb::arg("beta").noconvert())
+      .def("verdicts", &verdicts_of, nb::arg("design"), nb::arg("supports"), nb::arg("betas"))
       .def("residuals", &residuals_of, nb::arg("design"), nb::arg("support").noconvert(),
            nb::arg("beta").noconvert());
   m.def("held_out", &make_held_out, nb::arg("columns"), nb::arg("parts").noconvert(),

@@ -105,11 +105,16 @@ class GroupFrontier {
   UnitFrontier frontier_;
 };
 
-// What each member's removal would leave the gains of all groups at, a row for each.
+// What each member's removal would leave the gains of all groups at, a row for each; if only what
+// lowers the energy matters, others may be at -1/2.
 nb::object gains_without(PythonUnits& e, bool lowering) {
   const std::size_t k = e.engine().size(), units = e.engine().units();
   std::vector<double> table;
   for (std::size_t r = 0; r < k; ++r) {
+    if (lowering && !e.engine().may_be_swapped(r)) {
+      table.insert(table.end(), units, -0.5);
+      continue;
+    }
     const auto& outlook = e.engine().outlook_without({e.engine().members()[r]}, lowering);
     table.insert(table.end(), outlook.gain.begin(), outlook.gain.end());
   }

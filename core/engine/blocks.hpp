@@ -22,9 +22,12 @@ namespace ellzero {
 struct FlipRows {
   Index length = 0;
   std::vector<double> a, q;
+  double drift =
+      0;  // the sum of 1 / pivot: times epsilon, what their effect on others is rounded by
 
   void clear(Index row_length) {
     length = row_length;
+    drift = 0;
     a.clear();
     q.clear();
   }
@@ -107,26 +110,41 @@ class Blocks {
   // Another c, of all columns.
   void set_c(std::vector<double> c) { c_ = std::move(c); }
 
-  // T, one row for each flip, of all columns.
+  // T, one row for each flip, of all columns; or of those classes that are said to be open.
   void combine(const std::vector<const double*>& gram, const FlipRows& flips,
-               std::vector<double>& t) const {
+               std::vector<double>& t, const std::vector<char>& open = {}) const {
     const Index p = layout_->columns;
     if (static_cast<Index>(t.size()) < flips.count() * p) t.resize(flips.count() * p);
-    for (Index r = 0; r < flips.count(); r += kRows) {
-      combine_rows(gram.data(), flips.row(r), flips.length, std::min(kRows, flips.count() - r),
-                   flips.length, 0, p, t.data() + r * p, p);
+    for (std::size_t k = 0, next = 0; k < begins_.size(); k = next) {
+      const bool wanted = is_open(open, k);
+      for (next = k + 1; next < begins_.size() && is_open(open, next) == wanted;) ++next;
+      if (!wanted) continue;
+      const Index begin = layout_->classes[k].begin;
+      const Index end = next < begins_.size() ? layout_->classes[next].begin : p;
+      for (Index r = 0; r < flips.count(); r += kRows) {
+        combine_rows(gram.data(), flips.row(r), flips.length, std::min(kRows, flips.count() - r),
+                     flips.length, begin, end, t.data() + r * p + begin, p);
+      }
     }
   }
   // `sign` is -1 for insertions, +1 for removals.
-  void apply(const std::vector<double>& t, const FlipRows& flips, double sign) {
+  void apply(const std::vector<double>& t, const FlipRows& flips, double sign,
+             const std::vector<char>& open = {}) {
     for (std::size_t k = 0; k < begins_.size(); ++k) {
       const GroupLayout::Class& c = layout_->classes[k];
-      if (c.width == 0) continue;
+      if (c.width == 0 || !is_open(open, k)) continue;
       update_blocks(t.data() + c.begin, layout_->columns, flips.q.data(), flips.count(), sign,
                     c.width, c.count, c_.data() + c.begin, d_.data() + begins_[k]);
     }
   }
 
+  // Nothing of a unit is left to be inserted.
+  void close(Index unit) {
+    for (Index i = 0; i < bases_->units[unit].width(); ++i) {
+      c(unit, i) = 0;
+      for (Index j = 0; j <= i; ++j) d(unit, i, j) = 0;
+    }
+  }
   double& c(Index unit, Index i) { return c_[bases_->column(unit, i)]; }
   double c(Index unit, Index i) const { return c_[bases_->column(unit, i)]; }
   double& d(Index unit, Index i, Index j) { return d_[at(unit, i, j)]; }
@@ -156,6 +174,9 @@ class Blocks {
   }
 
  private:
+  static bool is_open(const std::vector<char>& open, std::size_t kind) {
+    return open.empty() || open[kind];
+  }
   Index at(Index unit, Index i, Index j) const {
     const GroupBases::Unit& u = bases_->units[unit];
     return begins_[u.kind] + triangle(i, j) * layout_->classes[u.kind].count + u.place;

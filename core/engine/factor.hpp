@@ -11,6 +11,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/block_kernels.hpp"
 #include "base/kernels.hpp"
 
 namespace ellzero {
@@ -64,6 +65,11 @@ class Factor {
     out.q = (b - dot(u_.data(), b_.data(), k)) * inverse;
     return pivot;
   }
+
+  // The products of the members with y.
+  const std::vector<double>& products() const { return b_; }
+  // M b_S
+  const std::vector<double>& z() const { return z_; }
 
   // Appends it; beta and the diagonal of the inverse follow by update() or by add().
   void append(const FlipRow& flip, double b) {
@@ -142,6 +148,31 @@ class Factor {
   // A^-1 v
   std::vector<double> solve(const std::vector<double>& v) const {
     return transposed_times(times(v.data()));
+  }
+  // M V and A^-1 V for kPanelVectors vectors side by side, row by row.
+  void solve_panel(const std::vector<double>& v, std::vector<double>& w,
+                   std::vector<double>& solved) const {
+    w.resize(v.size());
+    solved.resize(v.size());
+    lower_times_panel(m_.data(), capacity_, size(), v.data(), w.data());
+    lower_transposed_times_panel(m_.data(), capacity_, size(), w.data(), solved.data());
+  }
+  // The rows of A^-1 at some places, increasing.
+  void inverse_rows(const std::vector<Index>& places, std::vector<double>& out) const {
+    constexpr Index kRows = 4;  // that combine_rows() makes at a time
+    const Index k = size(), count = static_cast<Index>(places.size());
+    const Index begin = count ? places[0] : 0, rows = k - begin;
+    std::vector<const double*> below(rows);
+    for (Index r = 0; r < rows; ++r) below[r] = row(begin + r);
+    std::vector<double> own(kRows * rows);
+    out.resize(count * k);
+    for (Index i = 0; i < count; i += kRows) {
+      const Index some = std::min(kRows, count - i);
+      for (Index m = 0; m < some; ++m) {
+        for (Index r = 0; r < rows; ++r) own[m * rows + r] = below[r][places[i + m]];
+      }
+      combine_rows(below.data(), own.data(), rows, some, rows, 0, k, out.data() + i * k, k);
+    }
   }
   // A^-1, row by row
   std::vector<double> inverse() const {

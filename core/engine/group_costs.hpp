@@ -33,19 +33,10 @@ class GroupCosts {
   }
 
   // Of every member by itself. Where the columns of each are together and few, their blocks lie
-  // along the diagonal of A^-1, and all are made at once.
-  void of_all(const GroupStand& at, const std::vector<Index>& members, std::vector<double>& costs) {
+  // along the diagonal of A^-1, and all are made at once; elsewhere none is: false.
+  bool of_all(const GroupStand& at, const std::vector<Index>& members, std::vector<double>& costs) {
+    if (!lie_together(at, members)) return false;
     costs.clear();
-    if (!lie_together(at, members)) {
-      for (const Index unit : members) {
-        places_.clear();
-        for (Index s = 0; s < at.size(); ++s) {
-          if (at.bases.unit_of[at.columns[s]] == unit) places_.push_back(s);
-        }
-        costs.push_back((*this)(at, places_));
-      }
-      return;
-    }
     const Index k = at.size(), widest = *std::max_element(widths_.begin(), widths_.end());
     bands_.resize(widest * k);
     lower_bands(at.factor.row(0), at.factor.stride(), k, widest, bands_.data());
@@ -60,6 +51,18 @@ class GroupCosts {
       }
       costs.push_back(std::max(0.0, eliminate(block_, beta_, 0.0)));
       begin += m;
+    }
+    return true;
+  }
+
+  // No more than the cost of every member, by unit: to remove one of its columns costs no more.
+  void bounds(const GroupStand& at, std::vector<double>& bounds) const {
+    constexpr double kRounded = 1 - 1e-6;
+    bounds.assign(at.bases.units.size(), 0.0);
+    for (Index s = 0; s < at.size(); ++s) {
+      double& bound = bounds[at.bases.unit_of[at.columns[s]]];
+      const double beta = at.factor.beta()[s];
+      bound = std::max(bound, kRounded * 0.5 * beta * beta / at.factor.inverse_diagonal()[s]);
     }
   }
 
@@ -79,7 +82,7 @@ class GroupCosts {
     return begin == at.size() && begin > 0;
   }
 
-  std::vector<Index> places_, widths_;
+  std::vector<Index> widths_;
   std::vector<double> block_, beta_, bands_;
 };
 

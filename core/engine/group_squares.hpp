@@ -73,8 +73,16 @@ class GroupSquares final : public UnitEngine {
   }
   Insertion best_insertion() const override;
   double removal_cost(Index position) const override {
-    if (removal_costs_.empty()) costs_.of_all(stand(), members_, removal_costs_);
-    return removal_costs_[position];
+    if (removal_costs_.empty() && !costs_.of_all(stand(), members_, removal_costs_)) {
+      removal_costs_.assign(members_.size(), kUnknown);
+    }
+    double& cost = removal_costs_[position];
+    if (cost == kUnknown) cost = joint_removal_cost({members_[position]});
+    return cost;
+  }
+  double removal_bound(Index position) const override {
+    if (removal_bounds_.empty()) costs_.bounds(stand(), removal_bounds_);
+    return removal_bounds_[members_[position]];
   }
   Swap best_swap(const Limits& limits, const Context& context) const override;
 
@@ -84,6 +92,13 @@ class GroupSquares final : public UnitEngine {
   }
   double joint_removal_cost(const std::vector<Index>& units) const override {
     return costs_(stand(), held_.places_of(units));
+  }
+  // A unit that would enter with the wrong sign may be turned round by who leaves.
+  bool may_be_swapped(Index position) const override {
+    if (!signs_.empty()) return true;
+    return swaps_.reaches(stand(), removal_bound(position)) &&
+           swaps_.reaches(stand(), removal_cost(position)) &&
+           swaps_.may_leave(stand(), members_[position], least_removal_cost());
   }
   const Outlook& outlook_without(const std::vector<Index>& leaving, bool lowering) override {
     leave_out(leaving, lowering);
@@ -190,12 +205,14 @@ class GroupSquares final : public UnitEngine {
 
  private:
   enum class Place : char { out, in, excluded };
+  static constexpr double kUnknown = -1;
 
   struct Standing : State {
     explicit Standing(const GroupSquares& e)
         : members(e.members_),
           held(e.held_.save()),
           blocks(e.bases_),
+          drift(e.drift_),
           outlook(e.outlook_),
           knows_outlook(e.knows_outlook_),
           removal_costs(e.removal_costs_) {
@@ -204,6 +221,7 @@ class GroupSquares final : public UnitEngine {
     std::vector<Index> members;
     HeldColumns::Snapshot held;
     Blocks blocks;
+    double drift;
     Outlook outlook;
     bool knows_outlook;
     std::vector<double> removal_costs;
@@ -241,6 +259,7 @@ class GroupSquares final : public UnitEngine {
   void forget() {
     knows_outlook_ = false;
     removal_costs_.clear();
+    removal_bounds_.clear();
     ruled_out_.clear();
     swaps_.forget();
     joint_.forget();
@@ -250,12 +269,32 @@ class GroupSquares final : public UnitEngine {
   HeldColumns::Gains likely() const {
     return [this] { return ignores_outsiders_ ? std::vector<double>() : outlook().gain; };
   }
-  // Columns of members that depended on others when they came may be independent now.
-  void complete_members();
-  void apply(const std::vector<const double*>& gram, double sign) {
-    if (ignores_outsiders_ || rows_.count() == 0) return;
-    blocks_.combine(gram, rows_, t_);
-    blocks_.apply(t_, rows_, sign);
+  // Columns of members that depended on others when they came may be independent now. As apply().
+  bool complete_members();
+  // Brings the blocks up to date with flips; false if too many digits would have been lost on the
+  // way, and they are to be computed anew.
+  bool apply(const std::vector<const double*>& gram, double sign) {
+    if (ignores_outsiders_ || rows_.count() == 0) return true;
+    // From the first removal on, as of HeldColumns
+    if (sign > 0 || drift_ > 0) drift_ += rows_.drift;
+    if (drift_ > HeldColumns::kDriftBound) return false;
+    // Classes without outsiders are passed over, and members stay closed.
+    open_.assign(bases_.layout.classes.size(), 0);
+    for (Index unit = 0; unit < units(); ++unit) {
+      if (!contains(unit)) open_[bases_.units[unit].kind] = 1;
+    }
+    blocks_.combine(gram, rows_, t_, open_);
+    blocks_.apply(t_, rows_, sign, open_);
+    for (const Index unit : members_) blocks_.close(unit);
+    return true;
+  }
+  // After a flip.
+  void settle(bool applied) {
+    if (held_.drifted()) {
+      refresh();
+    } else if (!applied) {
+      compute_blocks();
+    }
   }
   void compute_block(Index unit);
   // Holds the columns of some units instead, with nothing known of others.
@@ -265,6 +304,13 @@ class GroupSquares final : public UnitEngine {
     return {bases_, held_.factor(), held_.columns(), held_.gram(), blocks_, 1 + ridge_};
   }
   void leave_out(const std::vector<Index>& leaving, bool lowering) const;
+  double least_removal_cost() const {
+    double least = std::numeric_limits<double>::infinity();
+    for (Index r = 0; r < size(); ++r) {
+      if (removal_bound(r) < least) least = std::min(least, removal_cost(r));
+    }
+    return least;
+  }
   double energy_at(const HeldColumns& held) const {
     return std::max(0.0, 0.5 * (yy_ - held.factor().explained()));
   }
@@ -282,12 +328,14 @@ class GroupSquares final : public UnitEngine {
   std::vector<signed char> signs_;  // by unit; empty if they don't matter
   std::vector<Index> members_;
   Blocks blocks_;
+  double drift_ = 0;              // of the blocks: see FlipRows
   std::vector<Index> ruled_out_;  // units that turned out to depend on the members
   bool ignores_outsiders_ = false;
   // What was worked out for where it stands.
   mutable Outlook outlook_;
   mutable bool knows_outlook_ = false;
-  mutable std::vector<double> removal_costs_;
+  mutable std::vector<double> removal_costs_;   // by position, kUnknown until it is asked for
+  mutable std::vector<double> removal_bounds_;  // by unit
   mutable Outlook without_;
   mutable GroupSwaps swaps_;
   mutable GroupCosts costs_;
@@ -296,6 +344,7 @@ class GroupSquares final : public UnitEngine {
   FlipRows rows_;
   std::vector<const double*> gram_before_;
   std::vector<double> t_;
+  std::vector<char> open_;
 };
 
 inline Insertion GroupSquares::best_insertion() const {
@@ -313,19 +362,16 @@ inline Insertion GroupSquares::best_insertion() const {
 
 inline void GroupSquares::leave_out(const std::vector<Index>& leaving, bool lowering) const {
   lowering = lowering && signs_.empty();
-  double least = std::numeric_limits<double>::infinity();
-  if (lowering) {
-    for (Index r = 0; r < size(); ++r) least = std::min(least, removal_cost(r));
-  }
-  const Blocks& left = swaps_.without(stand(), held_.places_of(leaving), lowering, least,
-                                      without_.gain, without_.rank);
+  const Blocks& left =
+      swaps_.without(stand(), held_.places_of(leaving), lowering,
+                     lowering ? least_removal_cost() : 0.0, without_.gain, without_.rank);
   close_others(left, without_);
 }
 
 inline Swap GroupSquares::best_swap(const Limits& limits, const Context& context) const {
   Swap best;
   for (Index r = 0; r < size(); ++r) {
-    if (limits.is_forced(members_[r])) continue;
+    if (limits.is_forced(members_[r]) || !may_be_swapped(r)) continue;
     context.check();
     leave_out({members_[r]}, true);
     const double cost = removal_cost(r);
@@ -354,36 +400,37 @@ inline bool GroupSquares::insert(Index unit) {
   }
   members_.push_back(unit);
   place_[unit] = Place::in;
-  apply(held_.gram(), -1);
+  const bool applied = apply(held_.gram(), -1);
   forget();
-  if (held_.drifted()) refresh();
+  settle(applied);
   return true;
 }
 
 inline void GroupSquares::remove(Index at) {
   const Index unit = members_[at];
   held_.remove(held_.places_of({unit}), rows_, gram_before_);
-  apply(gram_before_, +1);
+  bool applied = apply(gram_before_, +1);
   held_.let_go();
   members_.erase(members_.begin() + at);
   place_[unit] = Place::out;
   // Of a member the block was down to rounding.
   if (!ignores_outsiders_) compute_block(unit);
   forget();
-  complete_members();
-  if (held_.drifted()) refresh();
+  applied = complete_members() && applied;
+  settle(applied);
 }
 
-inline void GroupSquares::complete_members() {
+inline bool GroupSquares::complete_members() {
   std::vector<Index> missing = columns_of_units(members_);
-  if (static_cast<Index>(missing.size()) == held_.size()) return;
+  if (static_cast<Index>(missing.size()) == held_.size()) return true;
   std::vector<char> in(bases_.columns, 0);
   for (const Index j : held_.columns()) in[j] = 1;
   missing.erase(std::remove_if(missing.begin(), missing.end(), [&](Index j) { return in[j] != 0; }),
                 missing.end());
-  if (held_.insert(missing, kSpan, likely(), rows_) == 0) return;
-  apply(held_.gram(), -1);
+  if (held_.insert(missing, kSpan, likely(), rows_) == 0) return true;
+  const bool applied = apply(held_.gram(), -1);
   forget();
+  return applied;
 }
 
 inline void GroupSquares::compute_block(Index unit) {
@@ -444,6 +491,7 @@ inline void GroupSquares::hold(const std::vector<Index>& members) {
 
 inline void GroupSquares::compute_blocks() {
   ignores_outsiders_ = false;
+  drift_ = 0;
   blocks_.reset(zy_, 1 + ridge_);
   held_.all_rows(rows_);
   apply(held_.gram(), -1);
@@ -456,6 +504,7 @@ inline void GroupSquares::restore(const State& state) {
   members_ = then.members;
   for (const Index unit : members_) place_[unit] = Place::in;
   blocks_.copy_from(then.blocks);
+  drift_ = then.drift;
   forget();
   outlook_ = then.outlook;
   knows_outlook_ = then.knows_outlook;

@@ -3,13 +3,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "engine/blocks.hpp"
 #include "engine/factor.hpp"
+#include "engine/row_panel.hpp"
 
 namespace ellzero {
 
@@ -40,8 +41,8 @@ class HeldColumns {
   const std::vector<Index>& columns() const { return columns_; }
   const std::vector<const double*>& gram() const { return gram_; }
   const Factor& factor() const { return factor_; }
-  // Flips add up rounding of about epsilon / pivot each, from the first removal on: begin anew
-  // before it could matter.
+  // Flips add up rounding of about epsilon / sqrt(pivot) each, from the first removal on: begin
+  // anew before it could matter.
   bool drifted() const { return flips_ >= kFlipBound || drift_ > kDriftBound; }
 
   // Where the columns of some units are, increasing.
@@ -69,17 +70,16 @@ class HeldColumns {
                FlipRows& rows) {
     const std::vector<const double*> gram = acquire_all(columns, gains);
     rows.clear(size() + static_cast<Index>(columns.size()));
-    double least = 1;
-    for (std::size_t i = 0; i < columns.size(); ++i) {
-      const double pivot = append(columns[i], gram[i], least_pivot);
-      if (!(pivot > 0)) continue;
+    double drift = 0;
+    append_all(columns, gram, least_pivot, [&](double pivot) {
       factor_.add(row_);
-      least = std::min(least, pivot);
+      rows.drift += 1 / std::min(pivot, 1.0);
+      drift += 1 / std::sqrt(std::min(pivot, 1.0));
       std::copy(row_.a.begin(), row_.a.end(), rows.add(row_.q));
-    }
+    });
     rows.shorten(size());  // by the places of those that stayed out
     // To append columns to a sound factor is what a fresh start does too: it would be no sounder.
-    account_for(rows.count(), drift_ > 0 ? least : std::numeric_limits<double>::infinity());
+    account_for(rows.count(), drift_ > 0 ? drift : 0);
     return rows.count();
   }
 
@@ -90,18 +90,20 @@ class HeldColumns {
     rows.clear(size());
     std::vector<Index> slots(columns_.size());
     for (std::size_t s = 0; s < slots.size(); ++s) slots[s] = static_cast<Index>(s);
-    double least = 1;
+    double drift = 0;
     for (auto place = places.rbegin(); place != places.rend(); ++place) {
       factor_.remove(*place, row_);
       double* row = rows.add(row_.q);
       for (std::size_t s = 0; s < row_.a.size(); ++s) row[slots[s]] = row_.a[s];
-      least = std::min(least, 1 / (row_.a[*place] * row_.a[*place]));
+      const double own = std::max(std::fabs(row_.a[*place]), 1.0);
+      rows.drift += own * own;
+      drift += own;
       slots.erase(slots.begin() + *place);
       left_.push_back(columns_[*place]);
       gram_.erase(gram_.begin() + *place);
       columns_.erase(columns_.begin() + *place);
     }
-    account_for(rows.count(), least);
+    account_for(rows.count(), drift);
   }
   void let_go() {
     for (const Index column : left_) cache_.release(column);
@@ -112,7 +114,7 @@ class HeldColumns {
   void start_at(const std::vector<Index>& columns, double least_pivot, const Gains& gains) {
     const std::vector<const double*> gram = acquire_all(columns, gains);
     drop_all();
-    for (std::size_t s = 0; s < columns.size(); ++s) append(columns[s], gram[s], least_pivot);
+    append_all(columns, gram, least_pivot, [](double) {});
     factor_.update();
   }
   // The rows of M, as if all were inserted one after the other.
@@ -143,12 +145,13 @@ class HeldColumns {
     flips_ = then.flips;
   }
 
- private:
   static constexpr double kDriftBound = 2e4;
+
+ private:
   static constexpr int kFlipBound = 500;
 
-  void account_for(Index flips, double least_pivot) {
-    drift_ += static_cast<double>(flips) / least_pivot;
+  void account_for(Index flips, double drift) {
+    drift_ += drift;
     flips_ += static_cast<int>(flips);
   }
   void drop_all() {
@@ -165,17 +168,31 @@ class HeldColumns {
     for (std::size_t s = 0; s < columns_.size(); ++s) cross_[s] = gram[columns_[s]];
     return factor_.new_row(cross_.data(), whole_, zy_[column], least_pivot, row_);
   }
-  // Appends a column that was acquired, or lets it go; its pivot, 0 if it depends on others.
-  double append(Index column, const double* gram, double least_pivot) {
-    const double pivot = new_row(column, gram, least_pivot);
-    if (!(pivot > 0)) {
-      cache_.release(column);
-      return 0;
+  // Appends columns that were acquired, those that are independent of the ones before them, and
+  // lets the others go. After each, `appended` is given its pivot.
+  template <class Appended>
+  void append_all(const std::vector<Index>& columns, const std::vector<const double*>& gram,
+                  double least_pivot, const Appended& appended) {
+    const Index count = static_cast<Index>(columns.size());
+    for (Index begin = 0; begin < count; begin += kPanelVectors) {
+      const Index some = std::min(kPanelVectors, count - begin);
+      if (some > 1)
+        panel_.begin(factor_, columns_, columns.data() + begin, gram.data() + begin, some);
+      for (Index i = 0; i < some; ++i) {
+        const Index column = columns[begin + i];
+        const double pivot = some > 1
+                                 ? panel_.next_row(factor_, whole_, zy_[column], least_pivot, row_)
+                                 : new_row(column, gram[begin], least_pivot);
+        if (!(pivot > 0)) {
+          cache_.release(column);
+          continue;
+        }
+        factor_.append(row_, zy_[column]);
+        columns_.push_back(column);
+        gram_.push_back(gram[begin + i]);
+        appended(pivot);
+      }
     }
-    factor_.append(row_, zy_[column]);
-    columns_.push_back(column);
-    gram_.push_back(gram);
-    return pivot;
   }
 
   std::vector<const double*> acquire_all(const std::vector<Index>& columns, const Gains& gains) {
@@ -223,6 +240,7 @@ class HeldColumns {
   int flips_ = 0;
   FlipRow row_;  // room to work in
   std::vector<double> cross_;
+  RowPanel panel_;
 };
 
 }  // namespace ellzero

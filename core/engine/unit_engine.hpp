@@ -27,6 +27,10 @@ class UnitEngine : public Engine {
   // come up again and again.
   virtual double joint_gain(const std::vector<Index>& units, Index* rank, double above) = 0;
   virtual double joint_removal_cost(const std::vector<Index>& units) const = 0;
+  // No more than what removing the member at a position costs, alone or with others; at hand.
+  virtual double removal_bound(Index) const { return 0; }
+  // Whether swapping the member at a position for some unit may lower the energy; true if unsure.
+  virtual bool may_be_swapped(Index) const { return true; }
   // The outlook of the support without some of its members, while it stands where it is. If only
   // swaps matter that lower the energy, units that can't do that may be left out: negative gains.
   virtual const Outlook& outlook_without(const std::vector<Index>& leaving, bool lowering) = 0;

@@ -85,6 +85,7 @@ class UnitMoves {
       steps.push_back({is_entry ? entries_[which - engine_.units()].units : std::vector{which},
                        energy_ + gain});
     }
+    if (removals == 0) return steps;
     std::vector<UnitStep> out;
     for (const Index unit : engine_.members()) {
       const std::vector<Index> leaving = rules_.way_out(unit, engine_.members(), in_);
@@ -114,14 +115,24 @@ class UnitMoves {
       best.energy = engine_.energy() - most;
       return best;
     }
-    double cheapest = std::numeric_limits<double>::infinity();
+    std::vector<std::vector<Index>> ways;
+    std::vector<double> bounds;
     for (const Index unit : engine_.members()) {
-      const std::vector<Index> leaving = rules_.way_out(unit, engine_.members(), in_);
-      if (leaving.empty()) continue;
-      const double cost = cost_of(leaving);
+      ways.push_back(rules_.way_out(unit, engine_.members(), in_));
+      bounds.push_back(ways.back().empty() ? std::numeric_limits<double>::infinity()
+                                           : bound_of(ways.back()));
+    }
+    // The one that may cost least leaves few others that may cost less.
+    double cheapest = std::numeric_limits<double>::infinity(), known = cheapest;
+    const auto least = std::min_element(bounds.begin(), bounds.end());
+    if (least != bounds.end() && *least < known) known = cost_of(ways[least - bounds.begin()]);
+    for (std::size_t way = 0; way < ways.size(); ++way) {
+      if (ways[way].empty() || bounds[way] > known) continue;
+      const double cost = cost_of(ways[way]);
       if (!(cost < cheapest)) continue;
       cheapest = cost;
-      best.units = leaving;
+      known = std::min(known, cost);
+      best.units = ways[way];
     }
     best.energy = engine_.energy() + cheapest;
     return best;
@@ -180,6 +191,14 @@ class UnitMoves {
   double cost_of(const std::vector<Index>& leaving) const {
     return leaving.size() == 1 ? engine_.removal_cost(engine_.position(leaving[0]))
                                : engine_.joint_removal_cost(leaving);
+  }
+  // No more than that.
+  double bound_of(const std::vector<Index>& leaving) const {
+    double bound = 0;
+    for (const Index unit : leaving) {
+      bound = std::max(bound, engine_.removal_bound(engine_.position(unit)));
+    }
+    return bound;
   }
   Index size_of(const Entry& entry) const {
     return rules_.by_columns ? entry.rank : static_cast<Index>(entry.units.size());
@@ -264,8 +283,9 @@ class UnitMoves {
     for (const Index unit : engine_.members()) {
       const std::vector<Index> leaving = rules_.way_out(unit, engine_.members(), in_);
       if (leaving.empty()) continue;
-      consider(leaving, none_, energy_ + cost_of(leaving), size_here() - size_of(leaving),
-               price_ - rules_.price_of(leaving));
+      const Index size = size_here() - size_of(leaving);
+      if (!may_matter(energy_ + bound_of(leaving), size)) continue;
+      consider(leaving, none_, energy_ + cost_of(leaving), size, price_ - rules_.price_of(leaving));
     }
   }
 
@@ -276,10 +296,11 @@ class UnitMoves {
       const std::vector<Index> leaving = rules_.way_out(unit, engine_.members(), in_);
       if (leaving.empty()) continue;
       context.check();
-      const Left left{leaving, cost_of(leaving), here - size_of(leaving),
-                      price_ - rules_.price_of(leaving)};
       // One for one, what does not lower the energy is no better than the table.
       const bool lowering = leaving.size() == 1 && !rules_.by_columns && !rules_.is_priced();
+      if (lowering && !engine_.may_be_swapped(engine_.position(unit))) continue;
+      const Left left{leaving, cost_of(leaving), here - size_of(leaving),
+                      price_ - rules_.price_of(leaving)};
       for (const Index other : leaving) without_[other] = 0;
       say_what_is_wanted(without_, leaving);
       const UnitEngine::Outlook& outlook = engine_.outlook_without(leaving, lowering);

@@ -168,6 +168,31 @@ def test_a_table_grown_by_steps_has_no_better_neighbour(seed, swaps):
             assert left.min() >= -least
 
 
+@pytest.mark.parametrize("ridge", [0.0, 0.3])
+@pytest.mark.parametrize("dependent", [False, True])
+def test_screens_of_swaps_leave_out_no_gain(ridge, dependent):
+    left_out = lowered = 0
+    for seed in range(20):
+        X, y, groups = problem(seed, n=150, n_groups=14, widest=9, correlation=0.03 * seed)
+        if dependent:
+            X = with_dependence(X, groups)
+        engine = engine_on(X, y, groups, ridge)
+        frontier = frontier_on(engine, 12)
+        supports = [model.units for model in frontier.models() if model.size > 0]
+        rng = np.random.default_rng(seed)
+        for units in [*supports, rng.permutation(14)[:4], rng.permutation(14)[:11]]:
+            engine.move_to(units_of(*units))
+            costs, gains = engine.removal_costs()[:, None], engine.gains_without()
+            screened = engine.gains_without(lowering=True)
+            kept = screened >= 0
+            assert (gains[~kept] <= np.broadcast_to(costs, gains.shape)[~kept] + 1e-9).all()
+            np.testing.assert_allclose(screened[kept], gains[kept], atol=1e-9)
+            left_out += np.count_nonzero(~kept & (gains >= 0))
+            lowered += np.count_nonzero(gains > costs + 1e-9)
+    assert left_out > 1000
+    assert lowered > 100
+
+
 def test_bounds_on_joint_gains_hold():
     for seed in range(20):
         X, y, groups = problem(seed, correlation=0.05 * seed / 20)

@@ -59,11 +59,15 @@ def assert_same(one, other, support, rng):
             getattr(one.design, name), getattr(other.design, name), rtol=1e-9, atol=1e-9
         )
     beta = rng.normal(size=len(support))
-    verdict = one.verdict(support, beta)
-    np.testing.assert_allclose(other.verdict(support, beta), verdict, rtol=1e-9)
+    fits = [(support[:k], beta[:k], 0.0) for k in (len(support), 1, 0)]
+    verdicts = one.judge(fits)
+    np.testing.assert_allclose(other.judge(fits), verdicts, rtol=1e-9, atol=1e-12)
+    # Together they are judged as each is alone.
+    assert verdicts[:, 0].tolist() == [one.error(*fit) for fit in fits]
+    assert other.judge(fits)[:, 0].tolist() == [other.error(*fit) for fit in fits]
     outcome = other.outcome(support, beta, 0.0)
     np.testing.assert_allclose(outcome, one.outcome(support, beta, 0.0), rtol=1e-9, atol=1e-9)
-    assert np.mean(outcome**2) == pytest.approx(verdict[0], rel=1e-9)
+    assert np.mean(outcome**2) == pytest.approx(verdicts[0, 0], rel=1e-9)
 
 
 def test_they_are_the_folds_of_their_rows(rng, by_parts):

@@ -92,6 +92,10 @@ class LikelihoodFold(NamedTuple):
         eta = self.outcome(support, beta, intercept)
         return float(self.score(eta[None, :], self.y, self.test_weight)[0])
 
+    def judge(self, fits: Sequence[tuple[_Integers, _Floats, float]]) -> _Floats:
+        """Return the errors of models, a row for each; fits are not rescaled."""
+        return np.array([(self.error(*fit), 0.0, 0.0) for fit in fits])
+
     def error_of_nothing(self) -> float:
         """Return that of the mean of the rows that are fitted on, of which there is no offset."""
         mean = float(self.weight @ self.likelihood.y) / self.trained

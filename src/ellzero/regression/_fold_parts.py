@@ -64,11 +64,10 @@ class Fold(NamedTuple):
         """Return the mean squared error of a model on the rows that it is judged by."""
         return self.held_out.error(self.design, support, beta)
 
-    def verdict(
-        self, support: _Integers, beta: _Floats, intercept: float = 0.0
-    ) -> tuple[float, float, float]:
-        """Return the same, and how it changes if the fit is rescaled: see `verdicts`."""
-        return self.held_out.verdict(self.design, support, beta)
+    def judge(self, fits: Sequence[tuple[_Integers, _Floats, float]]) -> _Floats:
+        """Return the errors of models, a row for each, and how they change if fits are rescaled."""
+        supports, betas = [fit[0] for fit in fits], [fit[1] for fit in fits]
+        return self.held_out.verdicts(self.design, supports, betas)
 
     def error_of_nothing(self) -> float:
         """Return that of the mean of the rows that are fitted on."""

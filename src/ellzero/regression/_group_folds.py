@@ -16,6 +16,7 @@ from ellzero.regression._units import Units
 __all__ = ["GroupFolds"]
 
 _Floats = NDArray[np.float64]
+_Integers = NDArray[np.int64]
 # Folds are kept together up to this size.
 _KEPT_BYTES = 1e9
 
@@ -62,7 +63,7 @@ class _Fold(NamedTuple):
     fold: Any
     share: float  # what a price on the training rows is multiplied by
     rescales: bool
-    judged: dict[Any, tuple[float, float, float]]  # models, by their ridge and units
+    judged: dict[Any, _Floats]  # models, by their ridge and units
 
     def search(
         self, units: Units, ridge: float, threads: int, progress: Callable[[int], None] | None
@@ -75,8 +76,7 @@ class _Fold(NamedTuple):
         """Return the solutions up to a size, and their errors on the rows held out."""
         search.grow(size)
         hull = search.outline()
-        verdicts = [self._judge(search, model.units) for model in hull.models]
-        errors, along, square = np.array(verdicts).T
+        errors, along, square = self._judge(search, [model.units for model in hull.models]).T
         return FoldPath(
             lambdas=hull.lambdas * self.share,
             end=hull.end * self.share,
@@ -87,13 +87,14 @@ class _Fold(NamedTuple):
             weight=self.fold.tested,
         )
 
-    def _judge(self, search: GroupSearch, units: NDArray[np.int64]) -> tuple[float, float, float]:
-        """Return the error of some units, and how it changes if the fit is rescaled."""
-        key = (search.ridge, *units.tolist())
-        if key not in self.judged:
-            fit = search.coefficients(units)
-            rescaled = self.rescales and search.ridge > 0
-            self.judged[key] = (
-                self.fold.verdict(*fit) if rescaled else (self.fold.error(*fit), 0.0, 0.0)
-            )
-        return self.judged[key]
+    def _judge(self, search: GroupSearch, models: list[_Integers]) -> _Floats:
+        """Return the error of every set of units, and how it changes if the fit is rescaled."""
+        keys = [(search.ridge, *units.tolist()) for units in models]
+        pairs = zip(keys, models, strict=True)
+        fits = {key: search.coefficients(units) for key, units in pairs if key not in self.judged}
+        if fits:
+            found = self.fold.judge(list(fits.values()))
+            if not self.rescales or search.ridge == 0:
+                found[:, 1:] = 0.0
+            self.judged.update(zip(fits, found, strict=True))
+        return np.array([self.judged[key] for key in keys])

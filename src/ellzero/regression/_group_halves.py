@@ -123,15 +123,16 @@ def _models_of(search: GroupSearch) -> HalfModels:
 
     The sign of a group is that of its one column; NaN if it has several.
     """
-    begins, units, signs = [0], [], []
+    home_of, count = search.units.home, search.units.count
+    begins, units, signs = [0], [np.empty(0, dtype=np.int64)], [np.empty(0)]
     for size, model in enumerate(search.sketches(), start=search.least):
         if model.size != size:
             break
         units.append(model.units)
         begins.append(begins[-1] + model.units.size)
         support, beta, _ = search.coefficients(model.units)
-        home = search.units.home[support]
-        of_unit = [beta[home == unit] for unit in model.units]
-        signs += [float(np.sign(beta[0])) if beta.size == 1 else np.nan for beta in of_unit]
-    support = np.concatenate([np.empty(0, dtype=np.int64), *units])
-    return HalfModels(np.array(begins), support, np.array(signs))
+        home = home_of[support]
+        alone = np.bincount(home, minlength=count) == 1
+        sign = np.where(alone, np.bincount(home, np.sign(beta), count), np.nan)
+        signs.append(sign[model.units])
+    return HalfModels(np.array(begins), np.concatenate(units), np.concatenate(signs))

@@ -277,8 +277,11 @@ class GroupSearch:
         if self._fits_whole:
             return [_sketch_of(model) for model in self.models()]
         by_columns = self.units.by_columns
+        free = self.forced_rank if by_columns else 0  # of columns that are always in
         return [
-            Sketch(one.units, one.size, self.price_of(one.units, one.size), one.energy)
+            Sketch(
+                one.units, one.size, float(one.size - free) if by_columns else one.price, one.energy
+            )
             for one in self._table(by_columns).models()
         ]
 

@@ -171,7 +171,7 @@ def _score(
         weights.append(fold.tested)
         errors.append(fold.error(*fit))
         of_sizes = found.search.fits(found.rescaling)
-        size_errors.append(np.array([fold.error(*each) for each in of_sizes]))
+        size_errors.append(fold.judge(of_sizes)[:, 0])
         sizes.append(found.size)
     if not weights:
         return None
