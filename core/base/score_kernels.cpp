@@ -125,6 +125,18 @@ ELLZERO_INLINE void combine_block(const double* const* columns, const double* co
   }
 }
 
+// The same for `width` lanes, at most W.
+template <int N, int W>
+ELLZERO_INLINE void combine_up_to(Index width, const double* const* columns,
+                                  const double* coefficients, Index stride, Index count, Index i,
+                                  double* out, Index out_stride) {
+  if (width == W) {
+    combine_block<N, W>(columns, coefficients, stride, count, i, out, out_stride);
+  } else if constexpr (W > 1) {
+    combine_up_to<N, W - 1>(width, columns, coefficients, stride, count, i, out, out_stride);
+  }
+}
+
 template <int N, int W>
 ELLZERO_INLINE void combine_n(const double* const* columns, const double* coefficients,
                               Index stride, Index count, Index begin, Index end, double* out,
@@ -133,8 +145,11 @@ ELLZERO_INLINE void combine_n(const double* const* columns, const double* coeffi
   for (; i + W * kLanes <= end; i += W * kLanes) {
     combine_block<N, W>(columns, coefficients, stride, count, i, out + (i - begin), out_stride);
   }
-  for (; i + kLanes <= end; i += kLanes) {
-    combine_block<N, 1>(columns, coefficients, stride, count, i, out + (i - begin), out_stride);
+  if constexpr (W > 1) {
+    const Index left = (end - i) / kLanes;
+    combine_up_to<N, W - 1>(left, columns, coefficients, stride, count, i, out + (i - begin),
+                            out_stride);
+    i += left * kLanes;
   }
   if (i == end) return;
   // The last few in lanes too: alone they would be rounded otherwise.

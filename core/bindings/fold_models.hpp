@@ -14,18 +14,36 @@ inline std::vector<Index> to_vector(const Vector<Index>& values) {
 
 // What one fold has found: where each model begins among the columns, its energy and its error.
 struct FoldModels {
-  FoldModels(const FoldSearch::Found& found, double what_differs)
-      : next_gain(found.next_gain), lows(found.lows), rounding(what_differs) {
-    for (const Solution& model : found.models) {
-      support.insert(support.end(), model.support.begin(), model.support.end());
-      beta.insert(beta.end(), model.beta.begin(), model.beta.end());
-      begins.push_back(static_cast<Index>(support.size()));
+  FoldModels(FoldSearch::Found found, double what_differs)
+      : models(std::move(found.models)),
+        next_gain(found.next_gain),
+        lows(std::move(found.lows)),
+        rounding(what_differs) {
+    begins.reserve(models.size() + 1);
+    energies.reserve(models.size());
+    begins.push_back(0);
+    for (const Solution& model : models) {
+      begins.push_back(begins.back() + static_cast<Index>(model.support.size()));
       energies.push_back(model.energy());
     }
   }
 
-  std::vector<Index> begins{0}, support;
-  std::vector<double> beta;  // of the columns, for columns of unit norm
+  // Of all models, the columns of each sorted: few ask for them.
+  template <class T>
+  std::vector<T> of_columns(const std::vector<T> Solution::* what) const {
+    std::vector<T> out;
+    out.reserve(begins.back());
+    for (Solution model : models) {
+      sort_by_column(model);
+      out.insert(out.end(), (model.*what).begin(), (model.*what).end());
+    }
+    return out;
+  }
+  std::vector<Index> support() const { return of_columns(&Solution::support); }
+  std::vector<double> beta() const { return of_columns(&Solution::beta); }
+
+  std::vector<Solution> models;  // coefficients are for columns of unit norm
+  std::vector<Index> begins;
   std::vector<double> energies;
   std::vector<double> errors, along, square;  // HeldOut::Verdict, of least squares
   std::vector<double>

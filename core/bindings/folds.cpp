@@ -91,6 +91,28 @@ nb::tuple hull_of(const Vector<double>& energies, double next, double floor) {
   return nb::make_tuple(to_array(hull.places), to_array(hull.slopes), hull.end);
 }
 
+// The models of a frontier that are solutions at some lam: where they change, in terms of a lam
+// that is so many times theirs, the least lam that something is known about, their sizes, and how
+// they do.
+nb::tuple path_of(const FoldModels& found, double factor) {
+  const std::vector<double>& energies = found.energies;
+  require(!energies.empty() && found.errors.size() == energies.size(), "models that were judged");
+  Hull hull = lower_hull(energies.data(), static_cast<Index>(energies.size()),
+                         energies.back() - found.next_gain, found.rounding);
+  for (double& slope : hull.slopes) slope *= factor;
+  const auto chosen = [&](const std::vector<double>& values) {
+    std::vector<double> out;
+    out.reserve(hull.places.size());
+    for (const Index place : hull.places) out.push_back(values[place]);
+    return to_array(out);
+  };
+  const auto errors = chosen(found.errors), along = chosen(found.along),
+             square = chosen(found.square);
+  for (Index& place : hull.places) place += found.begins[1];  // sizes, from that of the first
+  return nb::make_tuple(to_array(hull.slopes), hull.end * factor, to_array(hull.places), errors,
+                        along, square);
+}
+
 class PythonFolds {
  public:
   // `begun` has, for every fold, None or the Folds that have begun its search, and its place there:
@@ -151,10 +173,11 @@ class PythonFolds {
 
   std::vector<FoldModels> judge() {
     require(folds_->is_complete(), "searches that were not given away");
-    const auto judged = run_released(interrupt_, [&] { return folds_->judge(); });
+    auto judged = run_released(interrupt_, [&] { return folds_->judge(); });
     std::vector<FoldModels> out;
-    for (const Folds::Judged& fold : judged) {
-      FoldModels models(fold.found, fold.rounding);
+    out.reserve(judged.size());
+    for (Folds::Judged& fold : judged) {
+      FoldModels models(std::move(fold.found), fold.rounding);
       for (const HeldOut::Verdict& verdict : fold.verdicts) {
         models.errors.push_back(verdict.error);
         models.along.push_back(verdict.along);
@@ -195,8 +218,8 @@ void bind_folds(nb::module_& m) {
         nb::arg("floor"));
   nb::class_<FoldModels>(m, "FoldModels")
       .def_prop_ro("begins", [](const FoldModels& f) { return to_array(f.begins); })
-      .def_prop_ro("support", [](const FoldModels& f) { return to_array(f.support); })
-      .def_prop_ro("beta", [](const FoldModels& f) { return to_array(f.beta); })
+      .def_prop_ro("support", [](const FoldModels& f) { return to_array(f.support()); })
+      .def_prop_ro("beta", [](const FoldModels& f) { return to_array(f.beta()); })
       .def_prop_ro("energies", [](const FoldModels& f) { return to_array(f.energies); })
       .def_prop_ro("errors", [](const FoldModels& f) { return to_array(f.errors); })
       .def_prop_ro("along", [](const FoldModels& f) { return to_array(f.along); })
@@ -206,6 +229,7 @@ void bind_folds(nb::module_& m) {
                      const std::size_t models = f.energies.size();
                      return to_array(f.predictors.data(), {models, f.predictors.size() / models});
                    })
+      .def("path", &path_of, nb::arg("factor"))
       .def_ro("next_gain", &FoldModels::next_gain)
       .def_prop_ro("lows", [](const FoldModels& f) { return to_array(f.lows); })
       .def_ro("rounding", &FoldModels::rounding);

@@ -118,6 +118,9 @@ class PooledGrams {
     const PreparedColumns& z = *parts_[b]->prepared_columns();
     const Index rows = z.rows(), p = columns();
     std::vector<double> column(rows);
+    std::vector<Index> all(p);
+    for (Index j = 0; j < p; ++j) all[j] = j;
+    z.bring(all.data(), p);
     for (Index j = 0; j < p; ++j) {
       z.read(j, 0, rows, column.data());
       const double own = share_[b * p + j];

@@ -29,7 +29,7 @@ class FoldSearch {
   virtual void go_on(const Context& context, const Progress& progress) = 0;
 
   struct Found {
-    std::vector<Solution> models;
+    std::vector<Solution> models;  // their columns in any order
     // Of a frontier: what one more variable would gain in the largest.
     double next_gain = 0;
     // Of SBR: the least lam that each is the solution at.
@@ -98,13 +98,17 @@ class FrontierSearch final : public FoldSearch {
         Solution& model = out.models[k - first];
         model = models[k].solution;
         model.set_energy(models[k].energy);  // as it was when the table was settled
-        sort_by_column(model);
       } else {
         delicate.push_back(k);
       }
     }
-    engine_.move_to(models[last].support);
-    if (last == max_size_) out.next_gain = std::max(0.0, engine_.best_insertion().gain);
+    if (last == max_size_) {
+      out.next_gain = models[last].next_gain;
+      if (out.next_gain < 0) {
+        engine_.move_to(models[last].support);
+        out.next_gain = std::max(0.0, engine_.best_insertion().gain);
+      }
+    }
     if (delicate.empty()) return out;
     const Excursion excursion(engine_);
     engine_.ignore_outsiders();

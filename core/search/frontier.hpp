@@ -41,12 +41,14 @@ class Frontier {
     // Known once it has been tried, without swaps, where it takes no work:
     bool solved = false;
     Solution solution;
+    double next_gain = -1;  // of the largest size: of one more unit; negative if not known
 
     bool known() const { return energy < std::numeric_limits<double>::infinity(); }
     void renew(const std::vector<Index>& members, double its_energy) {
       support.assign(members.begin(), members.end());
       energy = its_energy;
       tried = swapped = wandered = ordered = false;
+      next_gain = -1;
     }
   };
 
@@ -403,7 +405,11 @@ class Frontier {
         models_[k].support = engine_.members();
         models_[k].solved = engine_.solve_at_once(models_[k].solution);
       }
-      if (k + 1 < static_cast<Index>(models_.size())) try_insertion(context);
+      if (k + 1 < static_cast<Index>(models_.size())) {
+        try_insertion(context);
+      } else if (!swaps_) {
+        models_[k].next_gain = std::max(0.0, engine_.best_insertion().gain);
+      }
       if (k > least_) offer_flip(whole(), best_step(whole(), false));
       if (with_swaps) try_swaps(context);
       models_[k].tried = true;  // not before: an interrupt may come at any time

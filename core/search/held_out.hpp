@@ -106,7 +106,9 @@ class HeldOutRows final : public HeldOut {
     const auto [used, place] = used_by(models, fitted_on.columns());
     std::vector<Verdict> out(models.size());
     std::vector<double> x(used.size() * longest_);
-    double response[kTileRows], residual[kTileRows];
+    double response[kTileRows], predicted[kTileRows];
+    std::vector<const double*> columns;
+    std::vector<double> coefficients;
     for (const Piece& piece : pieces_) {
       context.check();
       const Index count = static_cast<Index>(piece.places.size());
@@ -120,18 +122,22 @@ class HeldOutRows final : public HeldOut {
       for (Index r = 0; r < count; ++r) response[r] = piece.y[r] - fitted_on.mean_y;
       for (std::size_t m = 0; m < models.size(); ++m) {
         const Solution& model = models[m];
-        std::copy_n(response, count, residual);
-        for (std::size_t s = 0; s < model.support.size(); ++s) {
-          const double* source = x.data() + place[model.support[s]] * longest_;
-          const double coefficient = model.beta[s] * fitted_on.inverse_scale[model.support[s]];
-          for (Index r = 0; r < count; ++r) residual[r] -= coefficient * source[r];
+        const std::size_t k = model.support.size();
+        columns.resize(k);
+        coefficients.resize(k);
+        for (std::size_t s = 0; s < k; ++s) {
+          const Index j = model.support[s];
+          columns[s] = x.data() + place[j] * longest_;
+          coefficients[s] = model.beta[s] * fitted_on.inverse_scale[j];
         }
+        combine(columns.data(), coefficients.data(), static_cast<Index>(k), 0, count, predicted);
+        Verdict& sum = out[m];
         for (Index r = 0; r < count; ++r) {
-          const double weighted = piece.weights[r] * residual[r];
-          const double predicted = response[r] - residual[r];
-          out[m].error += weighted * residual[r];
-          out[m].along += weighted * predicted;
-          out[m].square += piece.weights[r] * predicted * predicted;
+          const double residual = response[r] - predicted[r];
+          const double weighted = piece.weights[r] * residual;
+          sum.error += weighted * residual;
+          sum.along += weighted * predicted[r];
+          sum.square += piece.weights[r] * predicted[r] * predicted[r];
         }
       }
     }

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from numbers import Integral
+from threading import local
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -161,16 +163,43 @@ def _shuffled_folds(splitter: Any, n: int) -> list[Split] | None:
         return None
     if n < n_folds:
         return None
-    sizes = np.full(n_folds, n // n_folds)
-    sizes[: n % n_folds] += 1
-    ends = np.cumsum(sizes)[:-1]
-    rng = check_random_state(splitter.random_state)
+    begins = [f * (n // n_folds) + min(f, n % n_folds) for f in range(n_folds + 1)]
+    fold_of_place = np.repeat(_numbers(n_folds), np.diff(begins))
+    rng = _generator(splitter.random_state)
     splits = []
     for _ in range(n_repeats):
         order = np.arange(n)
         rng.shuffle(order)
-        splits += [Split(None, np.sort(test), n) for test in np.split(order, ends)]
+        fold_of = np.empty_like(fold_of_place)
+        fold_of[order] = fold_of_place
+        rows = np.argsort(fold_of, kind="stable")  # by fold, and sorted in each
+        splits += [Split(None, rows[a:b], n) for a, b in pairwise(begins)]
     return splits
+
+
+def _numbers(n_folds: int) -> NDArray[np.integer]:
+    """Return the numbers of folds; small ones are sorted without comparing them."""
+    return np.arange(n_folds, dtype=np.uint16 if n_folds < 2**16 else np.int64)
+
+
+_generators = local()
+
+
+def _generator(random_state: Any) -> np.random.RandomState:
+    """Return what scikit-learn's check_random_state does.
+
+    To make a generator takes as long as a search in a small table, to seed one does not: each
+    thread has one for all seeds.
+    """
+    generator: np.random.RandomState
+    if not isinstance(random_state, Integral):
+        generator = check_random_state(random_state)
+        return generator
+    if not hasattr(_generators, "own"):
+        _generators.own = np.random.RandomState(0)
+    generator = _generators.own
+    generator.seed(int(random_state))
+    return generator
 
 
 def repeats_among(tests: Sequence[NDArray[np.int64]], n: int) -> int:

@@ -36,9 +36,10 @@ def answer(model):
 
 @pytest.mark.parametrize("solver", ["frontier", "sbr"])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_folds_of_a_source_have_the_bits_of_memory(solver, dtype):
+@pytest.mark.parametrize("p", [70, P])  # of few columns all products are made at once
+def test_folds_of_a_source_have_the_bits_of_memory(solver, dtype, p):
     X, y = make_table(mean=1000.0)
-    X = X.astype(dtype)
+    X = X[:, :p].astype(dtype)
     weight = np.random.default_rng(1).random(N) + 0.2
     options = {"cv": 5, "n_repeats": 1, "solver": solver, "max_size": 8}
     source = Narrow(X)
@@ -74,6 +75,15 @@ def test_threads_change_nothing():
 def no_base(monkeypatch):
     """Count columns of products alone, so that a small table is a large one."""
     monkeypatch.setattr(_room, "_BASE", 0.0)
+
+
+@pytest.mark.usefixtures("no_base")
+@pytest.mark.parametrize("kind", [Narrow, np.array])
+def test_a_budget_changes_no_answer_of_few_columns(kind):
+    X, y = make_table(4, p=301)
+    X = X[:, :70]
+    free, tight = L0RegressorCV(cv=5, n_repeats=1), L0RegressorCV(cv=5, n_repeats=1, memory=3e5)
+    assert answer(tight.fit(kind(X), y)) == answer(free.fit(kind(X), y))
 
 
 @pytest.mark.usefixtures("no_base")

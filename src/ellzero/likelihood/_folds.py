@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from ellzero import _core
 from ellzero._engine import thread_count
 from ellzero.likelihood._scores import Score
+from ellzero.regression._cv_curve import FoldPath
 from ellzero.regression._folds import Turn
 from ellzero.regression._group_search import GroupSearch
+from ellzero.regression._hull import Hull
 from ellzero.regression._losses import Loss
 from ellzero.regression._problem import Likelihood, Problem
 from ellzero.regression._units import Units
@@ -110,6 +112,14 @@ class LikelihoodFold(NamedTuple):
         """Return the errors of models on the latter; fits are not rescaled."""
         errors = self.score(models.predictors, self.y, self.test_weight)
         return errors, np.zeros_like(errors), np.zeros_like(errors)
+
+    def path(self, models: _core.FoldModels, factor: float) -> FoldPath:
+        """Return the solutions among the models of a frontier, at a lam of so many times theirs."""
+        first, energies = int(models.begins[1]), models.energies
+        hull = Hull(first, energies, float(energies[-1]) - models.next_gain, models.rounding)
+        errors, along, square = (each[hull.sizes - first] for each in self.verdicts(models))
+        lambdas, end = hull.lambdas * factor, hull.end * factor
+        return FoldPath(lambdas, end, hull.sizes, errors, along, square, self.tested)
 
 
 def open_search(

@@ -18,6 +18,7 @@ _Floats = NDArray[np.float64]
 _FACTORS = 9
 # Errors by fold and interval that are worked on at a time, and that a look at them may keep.
 _AT_A_TIME, _KEPT = 2**19, 2**15
+_TINY = float(np.finfo(float).tiny)
 
 
 class FoldPath(NamedTuple):
@@ -111,10 +112,11 @@ def make_curve(
     low, high = _intervals(every) if seen is None else (seen.low, seen.high)
     if nothing is None:
         nothing = [np.array([path.errors[0] for path in paths]) for paths in repeats]
-    fold_errors = np.empty((len(every), len(low)))
     means: list[tuple[_Floats, ...]] = []
     joined = [_Paths(paths) for paths in repeats] if seen is None else []
-    for stretch in _stretches(len(every), len(low)):
+    stretches = _stretches(len(every), len(low))
+    fold_errors = np.empty((len(every), len(low))) if len(stretches) > 1 else None
+    for stretch in stretches:
         if seen is None:
             found = [_Repeat(paths, low[stretch]) for paths in joined]
             rescaling = _best_factor(found, nothing, most, cautious)
@@ -122,18 +124,22 @@ def make_curve(
         else:
             found, rescaling, errors = [seen.repeat], seen.rescaling, [seen.errors]
         saved = [base[:, None] - each for each, base in zip(errors, nothing, strict=False)]
-        np.concatenate(errors, out=fold_errors[:, stretch])
+        if fold_errors is None:
+            fold_errors = np.concatenate(errors) if len(errors) > 1 else errors[0]
+        else:
+            np.concatenate(errors, out=fold_errors[:, stretch])
         means.append(
             (
-                _mean([repeat.share @ each for repeat, each in zip(found, errors, strict=True)]),
-                _standard_error(found, errors),
-                _mean([repeat.share @ each for repeat, each in zip(found, saved, strict=True)]),
-                _standard_error(found, saved),
+                *_mean_and_error(found, errors),
+                *_mean_and_error(found, saved),
                 _mean([repeat.share @ repeat.sizes for repeat in found]),
                 rescaling,
             )
         )
-    mean, se, saves, se_saved, size, factor = map(np.concatenate, zip(*means, strict=True))
+    assert fold_errors is not None  # there is one interval at least
+    if len(means) > 1:
+        means = [tuple(map(np.concatenate, zip(*means, strict=True)))]
+    mean, se, saves, se_saved, size, factor = means[0]
     return Curve(low, high, mean, se, saves, se_saved, size, factor, fold_errors, rounding)
 
 
@@ -157,7 +163,8 @@ class Glance(NamedTuple):
         if len(self.share) < 2:
             return False
         difference = self.fold_errors - other.fold_errors
-        se = _standard_error_of(self.share, difference[:, None])[0]
+        difference = difference[:, None]
+        se = _standard_error_of(self.share, difference, self.share @ difference)[0]
         return bool(self.error - other.error > errors * se)
 
 
@@ -306,8 +313,9 @@ class _Repeat:
 def _intervals(paths: list[FoldPath]) -> tuple[_Floats, _Floats]:
     """Return the ends of the intervals of lam on which no fold's solution changes."""
     end = max(path.end for path in paths)
-    edges = np.unique(np.concatenate([path.lambdas for path in paths]))[::-1]
-    edges = np.concatenate([[np.inf], edges[edges > end], [end]])
+    edges = np.sort(np.concatenate([*(path.lambdas for path in paths), (end, np.inf)]))
+    edges = edges[np.searchsorted(edges, end, side="right") - 1 :]
+    edges = edges[np.append(True, edges[1:] != edges[:-1])][::-1]
     return edges[1:], edges[:-1]
 
 
@@ -339,29 +347,37 @@ def _factors(most: float) -> _Floats:
 
 def _mean(values: Sequence[_Floats]) -> _Floats:
     """Return the mean; none of its sums overflows."""
+    if len(values) == 1:
+        return values[0]
     mean: _Floats = np.sum([each / len(values) for each in values], axis=0)
     return mean
 
 
-def _standard_error(repeats: list[_Repeat], values: list[_Floats]) -> _Floats:
-    """Return the standard error of a mean over folds, averaged over the repeats that have one."""
+def _mean_and_error(repeats: list[_Repeat], values: list[_Floats]) -> tuple[_Floats, _Floats]:
+    """Return the mean over folds and its standard error, averaged over the repeats.
+
+    Those of one fold have no error.
+    """
+    pairs = list(zip(repeats, values, strict=True))
+    means = [repeat.share @ each for repeat, each in pairs]
     known = [
-        _standard_error_of(repeat.share, each)
-        for repeat, each in zip(repeats, values, strict=True)
+        _standard_error_of(repeat.share, each, mean)
+        for (repeat, each), mean in zip(pairs, means, strict=True)
         if len(repeat.share) > 1
     ]
-    return _mean(known) if known else np.full(values[0].shape[1], np.nan)
+    return _mean(means), _mean(known) if known else np.full(values[0].shape[1], np.nan)
 
 
-def _standard_error_of(share: _Floats, values: _Floats) -> _Floats:
-    mean = share @ values
+def _standard_error_of(share: _Floats, values: _Floats, mean: _Floats) -> _Floats:
     finite = np.isfinite(mean)  # predictions may be too large to be squared
+    all_finite = bool(finite.all())
     known, centre = values, mean
-    if not finite.all():
+    if not all_finite:
         known, centre = np.where(finite, values, 0.0), np.where(finite, mean, 0.0)
     largest = max(float(known.max()), -float(known.min()))
-    unit = max(largest, float(np.finfo(float).tiny))  # squares of errors may overflow
+    unit = max(largest, _TINY)  # squares of errors may overflow
     deviations = known - centre  # there may be many: one by one, in place
     deviations /= unit
     variance = share @ np.square(deviations, out=deviations)
-    return np.where(finite, unit * np.sqrt(variance / (len(share) - 1)), np.inf)
+    error: _Floats = unit * np.sqrt(variance / (len(share) - 1))
+    return error if all_finite else np.where(finite, error, np.inf)

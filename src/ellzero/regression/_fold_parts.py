@@ -8,10 +8,12 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from ellzero import _core
 from ellzero._engine import make_search_engine, thread_count
 from ellzero._splits import Split
+from ellzero.regression._cv_curve import FoldPath
 from ellzero.regression._fold_data import Data
 from ellzero.regression._group_search import GroupSearch
 from ellzero.regression._problem import Problem
@@ -80,6 +82,10 @@ class Fold(NamedTuple):
     def verdicts(self, models: _core.FoldModels) -> tuple[_Floats, _Floats, _Floats]:
         """Return the errors of models on the latter, and how they change if fits are rescaled."""
         return models.errors, models.along, models.square
+
+    def path(self, models: _core.FoldModels, factor: float) -> FoldPath:
+        """Return the solutions among the models of a frontier, at a lam of so many times theirs."""
+        return FoldPath(*models.path(factor), self.tested)
 
 
 class Designs(Protocol):
@@ -151,11 +157,60 @@ def make_parts(data: Data, splits: list[Split]) -> Parts | None:
     """
     if data.is_screened:
         return None
+    found = _tests_as_parts(splits, len(data.y)) or _find_parts(splits, len(data.y))
+    if found is None:
+        return None
+    rows, part_of, trained_on = found
+    place = np.empty(len(data.y), dtype=np.int64)
+    for which in rows:
+        place[which] = np.arange(len(which))
+    table = data.X.nbytes if isinstance(data.X, np.ndarray) else 0
+    room = plan_room(data.memory, data.X.shape[1], len(rows), len(splits), data.largest, table)
+    if isinstance(data.X, ColumnSource):
+        columns, designs, owner = data.source_parts(rows)
+        core = _core.make_parts(designs, room.parts, owner, at_once=True)
+        return Parts(data, columns, core, trained_on, part_of, place, room)
+    # Where the numbers of a part alone are too small to be squared, whole folds may be fine.
+    with contextlib.suppress(ValueError):
+        products = data.ready_products(part_of, len(rows))
+        columns = [data.columns_beside(*part) for part in zip(rows, products, strict=True)]
+        designs = [data.design_of(*part) for part in zip(rows, columns, products, strict=True)]
+        # Products of sparse columns cost by entries.
+        at_once = not sparse.issparse(data.X)
+        core = _core.make_parts(designs, room.parts, at_once=at_once)
+        return Parts(data, columns, core, trained_on, part_of, place, room)
+    return None
+
+
+_Found = tuple[list[_Integers], _Integers, NDArray[np.bool_]]
+
+
+def _tests_as_parts(splits: list[Split], n: int) -> _Found | None:
+    """Return the rows of every part, the part of every row and the splits that train on each.
+
+    None unless every split trains on all rows but its own, as those of KFold do, and they are few.
+    """
+    count = len(splits)
+    if count > MOST_PARTS or any(split.train is not None for split in splits):
+        return None
+    rows = [split.test for split in splits]
+    lengths = [len(test) for test in rows]
+    if sum(lengths) != n or min(lengths) == 0:
+        return None
+    part_of = np.full(n, -1)
+    part_of[np.concatenate(rows)] = np.repeat(np.arange(count), lengths)
+    if part_of.min() < 0:  # one is in two of them
+        return None
+    return [np.sort(test) for test in rows], part_of, ~np.eye(count, dtype=bool)
+
+
+def _find_parts(splits: list[Split], n: int) -> _Found | None:
+    """Return the same of any splits: rows that the same ones train on are a part."""
     if len(splits) > MOST_PARTS:  # those of some splits are enough where they are too many
-        some = _membership(splits[: 2 * MOST_PARTS], len(data.y))
+        some = _membership(splits[: 2 * MOST_PARTS], n)
         if some is None or len(np.unique(_patterns(some))) > MOST_PARTS:
             return None
-    member = _membership(splits, len(data.y))
+    member = _membership(splits, n)
     if member is None:
         return None
     _, first, part_of = np.unique(_patterns(member), return_index=True, return_inverse=True)
@@ -163,26 +218,7 @@ def make_parts(data: Data, splits: list[Split]) -> Parts | None:
         return None
     part_of = part_of.reshape(-1).astype(np.int64, copy=False)
     rows = [np.flatnonzero(part_of == b) for b in range(len(first))]
-    place = np.empty(len(data.y), dtype=np.int64)
-    for which in rows:
-        place[which] = np.arange(len(which))
-    trained_on = np.ascontiguousarray(member[:, first].T)
-    table = data.X.nbytes if isinstance(data.X, np.ndarray) else 0
-    room = plan_room(data.memory, data.X.shape[1], len(rows), len(splits), data.largest, table)
-    if isinstance(data.X, ColumnSource):
-        columns, designs, owner = data.source_parts(rows)
-        core = _core.make_parts(designs, room.parts, owner)
-        return Parts(data, columns, core, trained_on, part_of, place, room)
-    # Where the numbers of a part alone are too small to be squared, whole folds may be fine.
-    with contextlib.suppress(ValueError):
-        products = data.ready_products(part_of, len(rows))
-        columns = [data.columns_beside(*part) for part in zip(rows, products, strict=True)]
-        designs = [data.design_of(*part) for part in zip(rows, columns, products, strict=True)]
-        # A budget changes no bits, so it may not change how products are made either.
-        at_once = isinstance(data.X, np.ndarray) and data.memory is None
-        core = _core.make_parts(designs, room.parts, None, at_once)
-        return Parts(data, columns, core, trained_on, part_of, place, room)
-    return None
+    return rows, part_of, np.ascontiguousarray(member[:, first].T)
 
 
 def _membership(splits: list[Split], n: int) -> NDArray[np.bool_] | None:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero.regression._cv_curve import FoldPath
-from ellzero.regression._hull import Hull
 
 __all__ = ["AnyFolds", "FoldSearch"]
 
@@ -110,21 +109,10 @@ class FoldSearch:
         return paths
 
     def _path(self, fold: Any, models: _core.FoldModels) -> FoldPath:
-        sizes = np.diff(models.begins)
         per_fold = self._folds.whole.weight / fold.trained
+        if self.solver != "sbr":
+            path: FoldPath = fold.path(models, per_fold)
+            return path
+        lows, sizes = models.lows * per_fold, np.diff(models.begins)
         errors, along, square = fold.verdicts(models)
-        if self.solver == "sbr":
-            lows = models.lows * per_fold
-            return FoldPath(lows[:-1], float(lows[-1]), sizes, errors, along, square, fold.tested)
-        next_energy = float(models.energies[-1]) - models.next_gain
-        hull = Hull(int(sizes[0]), models.energies, next_energy, models.rounding)
-        place = hull.sizes - sizes[0]
-        return FoldPath(
-            hull.lambdas * per_fold,
-            hull.end * per_fold,
-            hull.sizes,
-            errors[place],
-            along[place],
-            square[place],
-            fold.tested,
-        )
+        return FoldPath(lows[:-1], float(lows[-1]), sizes, errors, along, square, fold.tested)
