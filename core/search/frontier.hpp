@@ -57,7 +57,7 @@ class Frontier {
       : engine_(engine), limits_{std::move(forced), 0}, swaps_(swaps), floor_(engine.rounding()) {
     least_ = engine_.size();
     models_.resize(least_ + 1);
-    models_[least_] = {engine_.members(), engine_.energy()};
+    models_[least_].renew(engine_.members(), engine_.energy());
     waiting_.resize(models_.size());
   }
 
