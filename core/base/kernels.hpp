@@ -140,6 +140,12 @@ void apply_flip(const double* t, double q, double sign, Index count, double* c, 
 void flip_columns(const double* const* columns, const double* a, Index count, double q, double sign,
                   Index length, double* c, double* d);
 
+// Both in one pass: that, and e[i] += sign (sum over s of b[s] others[s][i])^2, where `others` may
+// be the same columns.
+void flip_columns_beside(const double* const* columns, const double* a, const double* const* others,
+                         const double* b, Index count, double q, double sign, Index length,
+                         double* c, double* d, double* e);
+
 // score[i] = c[i]^2 / d[i] where d[i] > floor, else -1; returns the highest, or -1.
 double insertion_scores(const double* c, const double* d, double floor, Index count, double* score);
 
@@ -165,9 +171,6 @@ void combine_gathered(const double* gathered, Index rows, Index columns, const d
 
 double dot(const double* a, const double* b, Index count);
 
-// upper, lower = cosine upper - sine lower, sine upper + cosine lower
-void rotate_rows(double* upper, double* lower, double cosine, double sine, Index count);
-
 // out = M v, and out = M'v, for a lower triangular M of k rows that are `stride` apart, a multiple
 // of eight. M has that many rows, with zeros beyond the diagonal, so that lanes need not stop
 // there; those from k on may hold anything finite.
@@ -176,5 +179,19 @@ void lower_transposed_times(const double* m, Index stride, Index k, const double
 // M'v, and the sums of squares of the columns of M.
 void lower_column_sums(const double* m, Index stride, Index k, const double* v, double* out,
                        double* squares);
+
+// u = M'w of w = M v, and what is asked of both.
+struct LowerSolved {
+  double ww;  // w'w
+  double uu;  // u'u
+  double ub;  // u'b
+};
+LowerSolved lower_solve(const double* m, Index stride, Index k, const double* v, const double* b,
+                        double* w, double* u);
+
+// Takes column r out of M, and a row: rows r .. k-1 are rotated until the column is zero but in the
+// last of them, which goes, to `row`. z, one number for each row, is rotated with them: its last is
+// the one of that row. `row` and `room` have space for k and for 2 k numbers.
+void drop_column(double* m, Index stride, Index k, Index r, double* z, double* row, double* room);
 
 }  // namespace ellzero

@@ -187,15 +187,6 @@ void combine_rows(const double* const* columns, const double* coefficients, Inde
   }
 }
 
-ELLZERO_MULTIVERSION
-void rotate_rows(double* upper, double* lower, double cosine, double sine, Index count) {
-  for (Index s = 0; s < count; ++s) {
-    const double u = upper[s], l = lower[s];
-    upper[s] = cosine * u - sine * l;
-    lower[s] = sine * u + cosine * l;
-  }
-}
-
 namespace {
 
 template <int W>
@@ -303,6 +294,77 @@ void flip_columns(const double* const* columns, const double* a, Index count, do
   for (Index l = 0; i + l < length; ++l) {
     c[i + l] += step * t[l];
     d[i + l] += sign * t[l] * t[l];
+  }
+}
+
+namespace {
+
+// Columns i .. i + W kLanes.
+template <int W>
+ELLZERO_INLINE void flip_block_beside(const double* const* columns, const double* a,
+                                      const double* const* others, const double* b, Index count,
+                                      double step, double sign, Index i, double* c, double* d,
+                                      double* e) {
+  Lanes t[W], u[W];
+  for (int w = 0; w < W; ++w) t[w] = u[w] = broadcast(0);
+  for (Index s = 0; s < count; ++s) {
+    const double *column = columns[s] + i, *other = others[s] + i;
+    const Lanes of_t = broadcast(a[s]), of_u = broadcast(b[s]);
+    for (int w = 0; w < W; ++w) {
+      t[w] += of_t * load(column + w * kLanes);
+      u[w] += of_u * load(other + w * kLanes);
+    }
+  }
+  const Lanes steps = broadcast(step), signs = broadcast(sign);
+  for (int w = 0; w < W; ++w) {
+    const Index at = i + w * kLanes;
+    Lanes own_c = load(c + at), own_d = load(d + at), own_e = load(e + at);
+    own_c += steps * t[w];
+    own_d += signs * t[w] * t[w];
+    own_e += signs * u[w] * u[w];
+    store(c + at, own_c);
+    store(d + at, own_d);
+    store(e + at, own_e);
+  }
+}
+
+// The same for `width` lanes, at most W.
+template <int W>
+ELLZERO_INLINE void flip_beside_up_to(Index width, const double* const* columns, const double* a,
+                                      const double* const* others, const double* b, Index count,
+                                      double step, double sign, Index i, double* c, double* d,
+                                      double* e) {
+  if (width == W) {
+    flip_block_beside<W>(columns, a, others, b, count, step, sign, i, c, d, e);
+  } else if constexpr (W > 1) {
+    flip_beside_up_to<W - 1>(width, columns, a, others, b, count, step, sign, i, c, d, e);
+  }
+}
+
+}  // namespace
+
+ELLZERO_MULTIVERSION
+void flip_columns_beside(const double* const* columns, const double* a, const double* const* others,
+                         const double* b, Index count, double q, double sign, Index length,
+                         double* c, double* d, double* e) {
+  constexpr Index kWidest = 6;
+  const double step = sign * q;
+  Index i = 0;
+  for (Index lanes = length / kLanes, blocks = (lanes + kWidest - 1) / kWidest; blocks > 0;
+       --blocks) {
+    const Index width = (lanes + blocks - 1) / blocks;
+    flip_beside_up_to<kWidest>(width, columns, a, others, b, count, step, sign, i, c, d, e);
+    lanes -= width;
+    i += width * kLanes;
+  }
+  if (i == length) return;
+  double t[kLanes], u[kLanes];
+  combine_n<1, 8>(columns, a, 0, count, i, length, t, 0);
+  combine_n<1, 8>(others, b, 0, count, i, length, u, 0);
+  for (Index l = 0; i + l < length; ++l) {
+    c[i + l] += step * t[l];
+    d[i + l] += sign * t[l] * t[l];
+    e[i + l] += sign * u[l] * u[l];
   }
 }
 
@@ -458,14 +520,9 @@ ELLZERO_INLINE void all_lower_columns(const double* m, Index stride, Index k, co
   for (; i < k; i += kLanes) lower_columns<1, kSquares>(m, stride, k, v, i, out, squares);
 }
 
-}  // namespace
-
-ELLZERO_MULTIVERSION
-double dot(const double* a, const double* b, Index count) { return dot_inline(a, b, count); }
-
 // Four rows at a time, each summed as dot() does: what is beyond the diagonal adds zeros.
-ELLZERO_MULTIVERSION
-void lower_times(const double* m, Index stride, Index k, const double* v, double* out) {
+ELLZERO_INLINE void lower_times_inline(const double* m, Index stride, Index k, const double* v,
+                                       double* out) {
   const Index whole = k / 8 * 8;
   double rest[8] = {};
   for (Index s = whole; s < k; ++s) rest[s - whole] = v[s];
@@ -489,6 +546,35 @@ void lower_times(const double* m, Index stride, Index k, const double* v, double
   }
 }
 
+// upper, lower = cosine upper - sine lower, sine upper + cosine lower; the first goes to `to`.
+ELLZERO_INLINE void rotate(double cosine, double sine, double* upper, const double* lower,
+                           double* to, Index count) {
+  const Lanes c = broadcast(cosine), s = broadcast(sine);
+  Index i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    const Lanes u = load(upper + i), l = load(lower + i);
+    store(to + i, c * u - s * l);
+    Lanes sum = s * u;
+    sum += c * l;
+    store(upper + i, sum);
+  }
+  for (; i < count; ++i) {
+    const double u = upper[i], l = lower[i];
+    to[i] = cosine * u - sine * l;
+    upper[i] = sine * u + cosine * l;
+  }
+}
+
+}  // namespace
+
+ELLZERO_MULTIVERSION
+double dot(const double* a, const double* b, Index count) { return dot_inline(a, b, count); }
+
+ELLZERO_MULTIVERSION
+void lower_times(const double* m, Index stride, Index k, const double* v, double* out) {
+  lower_times_inline(m, stride, k, v, out);
+}
+
 ELLZERO_MULTIVERSION
 void lower_transposed_times(const double* m, Index stride, Index k, const double* v, double* out) {
   all_lower_columns<false>(m, stride, k, v, out, nullptr);
@@ -498,6 +584,51 @@ ELLZERO_MULTIVERSION
 void lower_column_sums(const double* m, Index stride, Index k, const double* v, double* out,
                        double* squares) {
   all_lower_columns<true>(m, stride, k, v, out, squares);
+}
+
+ELLZERO_MULTIVERSION
+LowerSolved lower_solve(const double* m, Index stride, Index k, const double* v, const double* b,
+                        double* w, double* u) {
+  lower_times_inline(m, stride, k, v, w);
+  all_lower_columns<false>(m, stride, k, w, u, nullptr);
+  return {dot_inline(w, w, k), dot_inline(u, u, k), dot_inline(u, b, k)};
+}
+
+ELLZERO_MULTIVERSION
+void drop_column(double* m, Index stride, Index k, Index r, double* z, double* row, double* room) {
+  const Index last = k - 1;
+  // The rotations are known from the start: what is in column r of the rows so far has the length
+  // that each begins with.
+  double *cosine = room, *sine = room + k;
+  double sum = 0;
+  for (Index i = r; i <= last; ++i) {
+    const double own = m[i * stride + r];
+    sum += own * own;
+    cosine[i] = own;
+    sine[i] = sum;
+  }
+  for (Index i = r; i <= last; ++i) sine[i] = std::sqrt(sine[i]);
+  const double first = cosine[r], length = last > r ? sine[last] : first;
+  for (Index i = last; i > r; --i) {
+    const double inverse = 1 / sine[i];
+    cosine[i] *= inverse;
+    sine[i] = (i == r + 1 ? first : sine[i - 1]) * inverse;
+  }
+  // `row` is the row that is rotated down, without column r until the end.
+  const double* top = m + r * stride;
+  for (Index s = 0; s < r; ++s) row[s] = top[s];
+  for (Index s = r; s < last; ++s) row[s] = 0;
+  for (Index i = r + 1; i <= last; ++i) {
+    const double* lower = m + i * stride;
+    double* to = m + (i - 1) * stride;
+    rotate(cosine[i], sine[i], row, lower, to, r);
+    rotate(cosine[i], sine[i], row + r, lower + r + 1, to + r, i - r);
+    const double u = z[i - 1], l = z[i];
+    z[i - 1] = cosine[i] * u - sine[i] * l;
+    z[i] = sine[i] * u + cosine[i] * l;
+  }
+  for (Index s = last; s > r; --s) row[s] = row[s - 1];
+  row[r] = length;
 }
 
 }  // namespace ellzero

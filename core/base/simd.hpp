@@ -1,5 +1,6 @@
 // Four doubles that are added and multiplied together, and the mark that compiles a hot loop twice,
 // for any x86-64 processor and for those with AVX2 and FMA; which one runs is decided at load time.
+// The wide mark is for loops full of divisions and polynomials, which gain by AVX-512, too.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +11,11 @@
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && __GNUC__ >= 12 && \
     !defined(__SANITIZE_THREAD__)
 #define ELLZERO_MULTIVERSION __attribute__((target_clones("default", "arch=x86-64-v3")))
+#define ELLZERO_MULTIVERSION_WIDE \
+  __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define ELLZERO_MULTIVERSION
+#define ELLZERO_MULTIVERSION_WIDE
 #endif
 
 #if defined(__GNUC__)

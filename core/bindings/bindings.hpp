@@ -25,7 +25,7 @@ template <class T>
 nb::object to_array(const T* values, std::initializer_list<std::size_t> shape) {
   std::size_t count = 1;
   for (const std::size_t side : shape) count *= side;
-  auto copy = std::make_unique<T[]>(std::max<std::size_t>(count, 1));
+  std::unique_ptr<T[]> copy(new T[std::max<std::size_t>(count, 1)]);  // not filled with anything
   std::copy_n(values, count, copy.get());
   nb::capsule owner(copy.get(), [](void* p) noexcept { delete[] static_cast<T*>(p); });
   return nb::cast(nb::ndarray<nb::numpy, T>(copy.release(), shape, owner));
@@ -34,6 +34,16 @@ nb::object to_array(const T* values, std::initializer_list<std::size_t> shape) {
 template <class T>
 nb::object to_array(const std::vector<T>& values) {
   return to_array(values.data(), {values.size()});
+}
+
+// The same of a large one, which is not copied.
+template <class T>
+nb::object to_array(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+  auto kept = std::make_unique<std::vector<T>>(std::move(values));
+  T* data = kept->data();
+  nb::capsule owner(kept.get(), [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  kept.release();
+  return nb::cast(nb::ndarray<nb::numpy, T>(data, shape, owner));
 }
 
 class PythonInterrupt final : public Interrupt {

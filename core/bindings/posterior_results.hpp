@@ -22,10 +22,8 @@ inline nb::dict to_dict(Draws& draws, Index units) {
   out["mean"] = to_array(draws.mean);
   out["square"] = to_array(draws.square);
   add_state(out, draws.state, "state:");
-  const std::size_t p = units;
-  out["conditional"] =
-      to_array(draws.conditional.data(), {p ? draws.conditional.size() / p : 0, p});
-  draws.conditional = {};
+  const std::size_t p = units, rows = p ? draws.conditional.size() / p : 0;
+  out["conditional"] = to_array(std::move(draws.conditional), {rows, p});
   return out;
 }
 

@@ -53,16 +53,16 @@ class Factor {
     const Index k = size();
     w_.resize(k);
     u_.resize(k);
-    lower_times(m_.data(), capacity_, k, cross, w_.data());
-    lower_transposed_times(m_.data(), capacity_, k, w_.data(), u_.data());
-    const double pivot = whole - dot(w_.data(), w_.data(), k);
+    const LowerSolved solved =
+        lower_solve(m_.data(), capacity_, k, cross, b_.data(), w_.data(), u_.data());
+    const double pivot = whole - solved.ww;
     // Rounding in the Gram matrix moves the pivot by epsilon |u|^2.
-    if (!(pivot > least_pivot * std::max(1.0, 1e-4 * dot(u_.data(), u_.data(), k)))) return 0;
+    if (!(pivot > least_pivot * std::max(1.0, 1e-4 * solved.uu))) return 0;
     const double inverse = 1 / std::sqrt(pivot);
     out.a.resize(k + 1);
     for (Index s = 0; s < k; ++s) out.a[s] = -u_[s] * inverse;
     out.a[k] = inverse;
-    out.q = (b - dot(u_.data(), b_.data(), k)) * inverse;
+    out.q = (b - solved.ub) * inverse;
     return pivot;
   }
 
@@ -105,23 +105,11 @@ class Factor {
 
   // Removes the member at position r; `out` is the row that goes, with that member in it.
   void remove(Index r, FlipRow& out) {
-    const Index last = size() - 1;
-    for (Index i = r; i < last; ++i) {
-      double *upper = row(i), *lower = row(i + 1);
-      const double length = std::sqrt(upper[r] * upper[r] + lower[r] * lower[r]);
-      const double cosine = lower[r] / length, sine = upper[r] / length;
-      upper[i + 1] = 0;
-      rotate_rows(upper, lower, cosine, sine, i + 2);
-      const double u = z_[i], l = z_[i + 1];
-      z_[i] = cosine * u - sine * l;
-      z_[i + 1] = sine * u + cosine * l;
-    }
-    out.a.assign(row(last), row(last) + last + 1);
-    out.q = z_[last];
-    for (Index i = r; i < last; ++i) {
-      std::copy(row(i) + r + 1, row(i) + i + 2, row(i) + r);
-      row(i)[i + 1] = 0;
-    }
+    const Index k = size();
+    out.a.resize(k);
+    w_.resize(2 * k);
+    drop_column(m_.data(), capacity_, k, r, z_.data(), out.a.data(), w_.data());
+    out.q = z_.back();
     explained_ = -1;
     z_.pop_back();
     b_.erase(b_.begin() + r);

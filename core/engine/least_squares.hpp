@@ -95,6 +95,9 @@ class LeastSquares final : public Engine {
   }
   // The Gram column of the member at a position.
   const double* gram_of(Index position) const { return gram_[position]; }
+  // That of any column, if they are all kept in use once they were wanted; else null.
+  const double* kept_gram(Index j) { return kept_.empty() ? nullptr : acquire(j); }
+  bool keeps_gram() const { return !kept_.empty(); }
   // G(members, members), row by row.
   void member_gram(double* out) const {
     for (Index r = 0; r < size(); ++r) {
@@ -146,8 +149,13 @@ class LeastSquares final : public Engine {
   void rule_out(Index j) { scores_.rule_out(j, kSpan); }
   bool insert(Index j) override { return insert(j, kSpan); }
   // The same for a column whose pivot is above `least_pivot`.
-  bool insert(Index j, double least_pivot) { return insert(j, least_pivot, nullptr); }
-  void remove(Index position) override { remove(position, nullptr); }
+  bool insert(Index j, double least_pivot) { return insert(j, least_pivot, nullptr, nullptr); }
+  void remove(Index position) override { remove(position, nullptr, nullptr); }
+  // The same with numbers that go along.
+  bool insert(Index j, double least_pivot, const Beside& beside) {
+    return insert(j, least_pivot, nullptr, &beside);
+  }
+  void remove(Index position, const Beside& beside) { remove(position, nullptr, &beside); }
   void move_to(const std::vector<Index>& target) override;
   void start_at(const std::vector<Index>& target) override {
     hold(target);
@@ -305,8 +313,8 @@ class LeastSquares final : public Engine {
   void measure(Index j);
 
   // With a batch, what all other columns see of a flip is put off.
-  bool insert(Index j, double least_pivot, FlipBatch* batch);
-  void remove(Index position, FlipBatch* batch);
+  bool insert(Index j, double least_pivot, FlipBatch* batch, const Beside* beside);
+  void remove(Index position, FlipBatch* batch, const Beside* beside);
   bool drifted() const { return flips_ >= kFlipBound || drift_ > kDriftBound; }
   void account_for(double pivot, const FlipBatch* batch) {
     drift_ += 1 / pivot;
@@ -397,7 +405,8 @@ class LeastSquares final : public Engine {
   std::vector<double> cross_, b_;
 };
 
-inline bool LeastSquares::insert(Index j, double least_pivot, FlipBatch* batch) {
+inline bool LeastSquares::insert(Index j, double least_pivot, FlipBatch* batch,
+                                 const Beside* beside) {
   if (scores_.place(j) != Scores::Place::out) return false;
   const double* gram = acquire(j);
   const bool ready = ready_ == j && least_pivot <= kSpan;
@@ -415,14 +424,14 @@ inline bool LeastSquares::insert(Index j, double least_pivot, FlipBatch* batch) 
   if (batch) {
     batch->insert(gram, row_);
   } else if (!ignores_outsiders_) {
-    scores_.apply(gram_, row_, -1);
+    scores_.apply(gram_, row_, -1, beside);
   }
   factor_.add(row_);
   account_for(pivot, batch);
   return true;
 }
 
-inline void LeastSquares::remove(Index position, FlipBatch* batch) {
+inline void LeastSquares::remove(Index position, FlipBatch* batch, const Beside* beside) {
   const Index j = members_[position];
   ready_ = -1;
   factor_.remove(position, row_);
@@ -430,7 +439,7 @@ inline void LeastSquares::remove(Index position, FlipBatch* batch) {
   if (batch) {
     batch->remove(position, row_, j, c, d);
   } else {
-    if (!ignores_outsiders_) scores_.apply(gram_, row_, +1);
+    if (!ignores_outsiders_) scores_.apply(gram_, row_, +1, beside);
     scores_.open(j, c, d);
   }
   gram_.erase(gram_.begin() + position);
@@ -477,8 +486,9 @@ inline void LeastSquares::move_to(const std::vector<Index>& target) {
     for (const Index j : leaving_) release(j);
   };
   try {
-    for (auto j = leaving_.rbegin(); j != leaving_.rend(); ++j) remove(position(*j), batch);
-    for (const Index j : entering_) all &= contains(j) || insert(j, kSpan, batch);
+    for (auto j = leaving_.rbegin(); j != leaving_.rend(); ++j)
+      remove(position(*j), batch, nullptr);
+    for (const Index j : entering_) all &= contains(j) || insert(j, kSpan, batch, nullptr);
   } catch (...) {  // a Gram column that can't be had now
     finish(false);
     throw;

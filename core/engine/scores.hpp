@@ -17,6 +17,18 @@
 
 namespace ellzero {
 
+// What a flip does to other numbers by column, in the same pass over the Gram columns: an insertion
+// takes (G_{:,S} a)^2 from them, a removal gives it back.
+struct Beside {
+  const double* a = nullptr;  // in the order of the members, the one that is flipped among them
+  double* d = nullptr;
+  // If the first few of these need not be combined: how many, and what stands for the Gram columns
+  // of those that follow, here and beside.
+  Index first = 0;
+  const double* const* columns = nullptr;
+  const double* const* others = nullptr;
+};
+
 class Scores {
  public:
   // A column with d_i below this (of G_ii = 1) counts as lying in the span of S. A Gram matrix
@@ -58,10 +70,18 @@ class Scores {
   void add_ridge(Index j, double change) { d_[j] += change; }
 
   // Of a flip: `sign` is -1 for an insertion, +1 for a removal. `gram` are the Gram columns of the
-  // members, in the order of the row.
-  void apply(const std::vector<const double*>& gram, const FlipRow& flip, double sign) {
-    flip_columns(gram.data(), flip.a.data(), static_cast<Index>(flip.a.size()), flip.q, sign,
-                 columns(), c_.data(), d_.data());
+  // members, in the order of the row; `beside`, if not null, is what goes along.
+  void apply(const std::vector<const double*>& gram, const FlipRow& flip, double sign,
+             const Beside* beside = nullptr) {
+    const Index k = static_cast<Index>(flip.a.size());
+    if (!beside) {
+      flip_columns(gram.data(), flip.a.data(), k, flip.q, sign, columns(), c_.data(), d_.data());
+      return;
+    }
+    const Index first = beside->first;
+    flip_columns_beside(first ? beside->columns : gram.data(), flip.a.data() + first,
+                        first ? beside->others : gram.data(), beside->a + first, k - first, flip.q,
+                        sign, columns(), c_.data(), d_.data(), beside->d);
   }
   // The same with t already made, for columns begin .. begin + count.
   void apply(const double* t, double q, double sign, Index begin, Index count) {

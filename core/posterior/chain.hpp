@@ -128,9 +128,11 @@ class Chain {
     double odds, accept;
     if (model_.contains(i)) {
       const Index position = model_.support().position(i);
-      if (model_.surely_stays(rules.in, position, odds_[i])) return false;
+      const SpikeSlab::Above above = model_.leaves(rules.in, position, odds_[i]);
+      if (above != SpikeSlab::Above::unclear) return above == SpikeSlab::Above::yes;
       odds = -model_.log_odds_at(rules.in, position);
     } else {
+      if (model_.enters(rules.out, i, odds_[i]) == SpikeSlab::Above::yes) return true;
       model_.insertion_log_odds(rules.out.total, i, i + 1, &odds);
     }
     (anew ? logistic : exp_below_one)(&odds, 1, &accept);

@@ -77,13 +77,13 @@ class Conditionals {
   void add(const Model& model, double weight, const double* odds = nullptr) {
     const Index p = model.columns();
     const auto& support = model.support();
-    if (!odds) {
-      all_log_odds(model, odds_.data());
-      odds = odds_.data();
+    if (odds) {
+      logistic(odds, p, p_.data());
+    } else {
+      all_probabilities(model, p_.data());
     }
-    logistic(odds, p, p_.data());
-    for (Index i = 0; i < p; ++i) inclusion[i] += weight * p_[i];
     if (model.is_laplace()) {
+      for (Index i = 0; i < p; ++i) inclusion[i] += weight * p_[i];
       for (Index i = 0; i < p; ++i) {
         if (support.contains(i)) continue;
         double m = 0, variance = 0;
@@ -96,7 +96,8 @@ class Conditionals {
       const double base = model.mean_s2() / model.alpha();
       const double slope = model.integrated() ? base * 0.5 / (model.alpha() * model.total()) : 0;
       add_moments(weight, p_.data(), support.c().data(), support.d().data(), 1 / model.alpha(),
-                  base, slope, 0, reference_.data(), p, mean.data(), square.data());
+                  base, slope, 0, reference_.data(), p, inclusion.data(), mean.data(),
+                  square.data());
     }
     for (Index s = 0; s < support.size(); ++s) add_member(model, s, weight);
   }
@@ -108,18 +109,28 @@ class Conditionals {
     model.member_log_odds(0, model.columns(), [&](Index j, double value) { odds[j] = value; });
   }
 
+  // The probability of inclusion of every column, given the others.
+  template <class Model>
+  void all_probabilities(const Model& model, double* out) {
+    model.inclusion_probabilities(out);
+    Index count = 0;
+    members_.resize(model.size());
+    model.member_log_odds(0, model.columns(), [&](Index j, double value) {
+      members_[count] = j;
+      odds_[count++] = value;
+    });
+    logistic(odds_.data(), count, odds_.data());
+    for (Index s = 0; s < count; ++s) out[members_[s]] = odds_[s];
+  }
+
   // Ends a draw: what was added since the last.
   void move_to(Draws& draws) {
     const std::size_t p = inclusion.size(), kept = draws.conditional.size();
     draws.inclusion.resize(p), draws.mean.resize(p), draws.square.resize(p);
     draws.conditional.resize(kept + p);
-    for (std::size_t i = 0; i < p; ++i) {
-      draws.conditional[kept + i] = static_cast<float>(inclusion[i]);
-      draws.inclusion[i] += inclusion[i];
-      draws.mean[i] += mean[i];
-      draws.square[i] += square[i];
-    }
-    clear();
+    double* const from[3] = {inclusion.data(), mean.data(), square.data()};
+    double* const to[3] = {draws.inclusion.data(), draws.mean.data(), draws.square.data()};
+    move_sums(static_cast<Index>(p), from, to, draws.conditional.data() + kept);
   }
   void clear() {
     std::fill(inclusion.begin(), inclusion.end(), 0.0);
@@ -151,6 +162,7 @@ class Conditionals {
 
   const std::vector<double>& reference_;
   std::vector<double> odds_, p_;
+  std::vector<Index> members_;
 };
 
 }  // namespace ellzero

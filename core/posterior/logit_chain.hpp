@@ -45,9 +45,8 @@ class LogitConditionals {
     model.insertion_log_odds(0, p, odds_.data());
     model.member_log_odds(0, p, [&](Index j, double value) { odds_[j] = value; });
     logistic(odds_.data(), p, p_.data());
-    for (Index i = 0; i < p; ++i) inclusion[i] += weight * p_[i];
     add_moments(weight, p_.data(), support.c().data(), support.d().data(), 1, 1, 0, 0,
-                reference_.data(), p, mean.data(), square.data());
+                reference_.data(), p, inclusion.data(), mean.data(), square.data());
     for (Index s = 0; s < support.size(); ++s) {
       const Index j = support.members()[s];
       const double share = weight * p_[j], off = reference_[j], m = support.beta()[s];
@@ -62,12 +61,9 @@ class LogitConditionals {
     const std::size_t p = inclusion.size(), kept = draws.conditional.size();
     draws.inclusion.resize(p), draws.mean.resize(p), draws.square.resize(p);
     draws.conditional.resize(kept + p);
-    for (std::size_t i = 0; i < p; ++i) {
-      draws.conditional[kept + i] = static_cast<float>(inclusion[i]);
-      draws.inclusion[i] += inclusion[i];
-      draws.mean[i] += mean[i];
-      draws.square[i] += square[i];
-    }
+    double* const from[3] = {inclusion.data(), mean.data(), square.data()};
+    double* const to[3] = {draws.inclusion.data(), draws.mean.data(), draws.square.data()};
+    move_sums(static_cast<Index>(p), from, to, draws.conditional.data() + kept);
     draws.intercept_sum += intercept;
     clear();
   }

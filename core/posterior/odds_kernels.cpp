@@ -33,6 +33,30 @@ ELLZERO_INLINE void log_odds_inline(const OddsRule& rule, const double* c, const
   }
 }
 
+// Probabilities at once: the root of the ratio needs no logarithm.
+template <bool kIntegrated, bool kCompares, bool kNumerators>
+ELLZERO_INLINE void probabilities_inline(const OddsRule& rule, const double* c, const double* d,
+                                         const double* numerator, Index count, double* out) {
+  constexpr double kMost = 700;
+  const double inverse_total = 1 / rule.total;
+  for (Index i = 0; i < count; ++i) {
+    const bool open = d[i] > rule.floor;
+    const double inverse = 1 / (open ? d[i] : 1.0);
+    const double gain = rule.half_gain * c[i] * c[i] * inverse;
+    double value = rule.prior;
+    if (kIntegrated) {
+      const double left = 1 - gain * inverse_total;
+      value -= rule.rate * fast_log(left > 1e-15 ? left : 1e-15);
+    } else {
+      value += gain * rule.rate;
+    }
+    double odds = fast_exp(value < kMost ? value : kMost);
+    if (kCompares)
+      odds *= std::sqrt((kNumerators ? rule.numerator * numerator[i] : rule.numerator) * inverse);
+    out[i] = open ? odds / (1 + odds) : 0.0;
+  }
+}
+
 // The same from above, less `least`: logarithms are replaced by what is a little more.
 template <bool kIntegrated, bool kCompares, bool kNumerators>
 ELLZERO_INLINE void excess_inline(const OddsRule& rule, const double* c, const double* d,
@@ -92,7 +116,7 @@ void greatest_excess(const OddsRule& rule, const double* c, const double* d, con
   }
 }
 
-ELLZERO_MULTIVERSION
+ELLZERO_MULTIVERSION_WIDE
 void log_odds(const OddsRule& rule, const double* c, const double* d, const double* prior,
               const double* numerator, Index count, double* out) {
   if (rule.integrated && numerator) {
@@ -113,7 +137,29 @@ void log_odds(const OddsRule& rule, const double* c, const double* d, const doub
   }
 }
 
-ELLZERO_MULTIVERSION
+ELLZERO_MULTIVERSION_WIDE
+void inclusion_probabilities(const OddsRule& rule, const double* c, const double* d,
+                             const double* prior, const double* numerator, Index count,
+                             double* out) {
+  if (prior) {
+    log_odds(rule, c, d, prior, numerator, count, out);
+    logistic(out, count, out);
+  } else if (rule.integrated && numerator) {
+    probabilities_inline<true, true, true>(rule, c, d, numerator, count, out);
+  } else if (rule.integrated && rule.compares) {
+    probabilities_inline<true, true, false>(rule, c, d, numerator, count, out);
+  } else if (rule.integrated) {
+    probabilities_inline<true, false, false>(rule, c, d, numerator, count, out);
+  } else if (numerator) {
+    probabilities_inline<false, true, true>(rule, c, d, numerator, count, out);
+  } else if (rule.compares) {
+    probabilities_inline<false, true, false>(rule, c, d, numerator, count, out);
+  } else {
+    probabilities_inline<false, false, false>(rule, c, d, numerator, count, out);
+  }
+}
+
+ELLZERO_MULTIVERSION_WIDE
 void member_log_odds(const OddsRule& rule, const double* gain, const double* ratio, Index count,
                      double* out) {
   if (rule.integrated) {
@@ -134,12 +180,12 @@ void exp_below_one(const double* x, Index count, double* out) {
   for (Index i = 0; i < count; ++i) out[i] = fast_exp(x[i] < 0 ? x[i] : 0.0);
 }
 
-ELLZERO_MULTIVERSION
+ELLZERO_MULTIVERSION_WIDE
 void exp_shifted(const double* x, double shift, Index count, double* out) {
   for (Index i = 0; i < count; ++i) out[i] = fast_exp(x[i] - shift);
 }
 
-ELLZERO_MULTIVERSION
+ELLZERO_MULTIVERSION_WIDE
 void logistic(const double* x, Index count, double* out) {
   for (Index i = 0; i < count; ++i) {
     const double small = fast_exp(x[i] < 0 ? x[i] : -x[i]);
@@ -147,16 +193,18 @@ void logistic(const double* x, Index count, double* out) {
   }
 }
 
-ELLZERO_MULTIVERSION
+ELLZERO_MULTIVERSION_WIDE
 void jump_rates(const double* x, double e, double shift, Index count, double* out) {
   const double least = e * std::exp(-shift);
   for (Index i = 0; i < count; ++i) out[i] = least + (1 + e) * fast_exp(x[i] - shift);
 }
 
-ELLZERO_MULTIVERSION
+ELLZERO_MULTIVERSION_WIDE
 void add_moments(double weight, const double* p, const double* c, const double* d, double scale,
                  double base, double slope, double floor, const double* reference, Index count,
-                 double* mean, double* square) {
+                 double* inclusion, double* mean, double* square) {
+  // By itself: with one more array a compiler would not look for those that overlap.
+  for (Index i = 0; i < count; ++i) inclusion[i] += weight * p[i];
   for (Index i = 0; i < count; ++i) {
     const bool open = d[i] > floor;
     const double inverse = 1 / (open ? d[i] : 1.0);
@@ -166,6 +214,18 @@ void add_moments(double weight, const double* p, const double* c, const double* 
     const double out = d[i] > kNever ? weight - share : 0.0;
     mean[i] += share * m;
     square[i] += share * ((m - off) * (m - off) + variance) + out * off * off;
+  }
+}
+
+ELLZERO_MULTIVERSION
+void move_sums(Index count, double* const from[3], double* const to[3], float* row) {
+  for (Index i = 0; i < count; ++i) row[i] = static_cast<float>(from[0][i]);
+  for (int s = 0; s < 3; ++s) {
+    double *own = from[s], *sum = to[s];
+    for (Index i = 0; i < count; ++i) {
+      sum[i] += own[i];
+      own[i] = 0;
+    }
   }
 }
 

@@ -27,8 +27,13 @@ struct OddsRule {
 void log_odds(const OddsRule& rule, const double* c, const double* d, const double* prior,
               const double* numerator, Index count, double* out);
 
-// The same of members, given the others: with a gain half_gain beta^2 / inverse, which removal
-// would take, and the ratio numerator / d.
+// 1 / (1 + exp(-x)) of these log-odds x; zero where the column can't come in.
+void inclusion_probabilities(const OddsRule& rule, const double* c, const double* d,
+                             const double* prior, const double* numerator, Index count,
+                             double* out);
+
+// The same log-odds of members, given the others: with a gain half_gain beta^2 / inverse, which
+// removal would take, and the ratio numerator / d.
 void member_log_odds(const OddsRule& rule, const double* gain, const double* ratio, Index count,
                      double* out);
 
@@ -59,10 +64,14 @@ void jump_rates(const double* x, double e, double shift, Index count, double* ou
 //
 //   (base - slope c^2 / d) / d
 //
-// Adds weight p m to `mean`, and to `square` weight times the mean square of what the coefficient
-// differs by from `reference`; nothing where d is minus infinity, which marks members.
+// Adds weight p to `inclusion`, weight p m to `mean`, and to `square` weight times the mean square
+// of what the coefficient differs by from `reference`; but for the first, nothing where d is minus
+// infinity, which marks members.
 void add_moments(double weight, const double* p, const double* c, const double* d, double scale,
                  double base, double slope, double floor, const double* reference, Index count,
-                 double* mean, double* square);
+                 double* inclusion, double* mean, double* square);
+
+// Adds each of three sums to another and sets it to zero; the first is kept in `row`, too.
+void move_sums(Index count, double* const from[3], double* const to[3], float* row);
 
 }  // namespace ellzero

@@ -37,17 +37,35 @@ class RidgeVolume {
   double inverse_diagonal(Index j) const { return inverse_[place_[j] * (stride_ + 1)]; }
   double log_determinant() const { return log_determinant_ + std::log(product_); }
 
-  // Column j, the last member of `support` now. False, and nothing changed, if its d is at most
-  // `least`.
-  bool insert(const LeastSquares& support, Index j, double least) {
-    return append(j, support.gram_of(support.size() - 1), least);
+  // A flip is made in two steps, since what it does to d is made by whoever passes over the Gram
+  // columns. The first says what that is, by members in the order given; a is null, and there is no
+  // second step, if the d of column j is at most `least`.
+  Beside insertion(Index j, const std::vector<Index>& members, double least) {
+    if (!prepare_insertion(j, least)) return {};
+    in_order(members);
+    ordered_.push_back(a_[size()]);
+    return {ordered_.data(), d_.data()};
+  }
+  // Afterwards: the Gram column of j, as long as it is a member.
+  void insert(Index j, const double* gram) {
+    const Index k = size();
+    place_[j] = k;
+    members_.push_back(j);
+    gram_.push_back(gram);
+    add_outer(a_.data(), +1, k + 1, inverse_.data(), stride_);
+    d_[j] = -std::numeric_limits<double>::infinity();
+    multiply(pivot_);
+    drift_ += 1 / pivot_;
   }
 
-  // Member j, while its Gram column is still held.
+  Beside removal(Index j, const std::vector<Index>& members) {
+    flip_of(j);
+    in_order(members);
+    return {ordered_.data(), d_.data()};
+  }
   void remove(Index j) {
     const Index last = size() - 1, place = place_[j];
-    const double own = flip_of(j);
-    add_squares(gram_.data(), a_.data(), last + 1, +1, columns(), d_.data());
+    const double own = inverse_diagonal(j);
     d_[j] = 1 / own;
     multiply(own);
     add_outer(a_.data(), -1, last + 1, inverse_.data(), stride_);
@@ -88,26 +106,22 @@ class RidgeVolume {
 
   Index columns() const { return static_cast<Index>(d_.size()); }
 
-  bool append(Index j, const double* gram, double least) {
+  // Makes the vector of an insertion and its pivot; false if that is at most `least`.
+  bool prepare_insertion(Index j, double least) {
     const Index k = size();
     reserve(k + 1);
-    for (Index s = 0; s < k; ++s) a_[s] = gram[members_[s]];
-    symmetric_times(inverse_.data(), stride_, k, a_.data(), u_.data());
-    double pivot = whole_[j];
-    for (Index s = 0; s < k; ++s) pivot -= a_[s] * u_[s];
-    if (!(pivot > least)) return false;
-    const double inverse = 1 / std::sqrt(pivot);
+    for (Index s = 0; s < k; ++s) a_[s] = gram_[s][j];
+    pivot_ = whole_[j] - symmetric_times(inverse_.data(), stride_, k, a_.data(), u_.data());
+    if (!(pivot_ > least)) return false;
+    const double inverse = 1 / std::sqrt(pivot_);
     for (Index s = 0; s < k; ++s) a_[s] = -u_[s] * inverse;
     a_[k] = inverse;
-    place_[j] = k;
-    members_.push_back(j);
-    gram_.push_back(gram);
-    add_outer(a_.data(), +1, k + 1, inverse_.data(), stride_);
-    add_squares(gram_.data(), a_.data(), k + 1, -1, columns(), d_.data());
-    d_[j] = -std::numeric_limits<double>::infinity();
-    multiply(pivot);
-    drift_ += 1 / pivot;
     return true;
+  }
+  // The vector of a flip, of all members there are so far, in the order given.
+  void in_order(const std::vector<Index>& members) {
+    ordered_.resize(members.size());
+    for (std::size_t s = 0; s < members.size(); ++s) ordered_[s] = a_[place_[members[s]]];
   }
 
   // The determinant by `factor`. Logarithms are taken before the product leaves the range of
@@ -136,7 +150,11 @@ class RidgeVolume {
     d_ = whole_;
     log_determinant_ = 0;
     product_ = 1;
-    for (std::size_t s = 0; s < members.size(); ++s) append(members[s], gram[s], 0);
+    for (std::size_t s = 0; s < members.size(); ++s) {
+      if (!prepare_insertion(members[s], 0)) continue;
+      insert(members[s], gram[s]);
+      add_squares(gram_.data(), a_.data(), size(), -1, columns(), d_.data());
+    }
     drift_ = 0;
   }
 
@@ -163,7 +181,10 @@ class RidgeVolume {
   Index stride_ = 0;
   double log_determinant_ = 0, product_ = 1;
   double drift_ = 0;
-  mutable std::vector<double> a_, u_;  // room to work in
+  double pivot_ = 0;  // of the insertion that is under way
+  // Room to work in; a_ is the vector of the flip that is under way.
+  mutable std::vector<double> a_, u_;
+  std::vector<double> ordered_;
 };
 
 }  // namespace ellzero

@@ -36,6 +36,7 @@
 #include "posterior/laplace_slab.hpp"
 #include "posterior/odds_kernels.hpp"
 #include "posterior/ridge_volume.hpp"
+#include "posterior/settled.hpp"
 #include "posterior/slab_state.hpp"
 
 namespace ellzero {
@@ -54,6 +55,9 @@ class SpikeSlab : public SlabState {
     if (prior.slab == Slab::boom) {
       const double ridge = prior.diagonal / (1 - prior.diagonal);
       prior_volume_ = std::make_unique<RidgeVolume>(design, ridge);
+      if (support_.keeps_gram()) {
+        settled_ = std::make_unique<Settled>(columns(), first_ridge(design, prior)[0], ridge);
+      }
     }
     floor_ = prior.slab == Slab::zellner ? LeastSquares::kSpan : 1e-3 * kLeastTau;
     offsets_ = prior.log_odds;
@@ -165,6 +169,19 @@ class SpikeSlab : public SlabState {
                 end, out);
   }
 
+  // Probabilities of inclusion of all columns that are out, given the others; what comes out for
+  // members means nothing.
+  void inclusion_probabilities(double* out) const {
+    if (is_laplace()) {
+      insertion_log_odds(0, columns(), out);
+      logistic(out, columns(), out);
+      return;
+    }
+    ellzero::inclusion_probabilities(rule_at(free_in_, total()), support_.c().data(),
+                                     support_.d().data(), plain_ ? nullptr : offsets_.data(),
+                                     numerators(prior_d_or_null()), columns(), out);
+  }
+
   // What the odds of all columns have in common, as the model stands: of those that are out, and of
   // members.
   struct Rules {
@@ -192,20 +209,43 @@ class SpikeSlab : public SlabState {
     ellzero::greatest_excess(rule, c + begin, d + begin, plain_ ? nullptr : offsets_.data() + begin,
                              by_column ? by_column + begin : nullptr, least, end - begin, out);
   }
-  // Whether the log-odds of leaving of the member at a position are not above `least`, for certain.
-  bool surely_stays(const OddsRule& rule, Index position, double least) const {
+  // Whether the log-odds of a flip are above a number that is known to kRoughLog, from below. Most
+  // need no logarithm to say so.
+  enum class Above { no, yes, unclear };
+  // Of the member at a position, which would leave.
+  Above leaves(const OddsRule& rule, Index position, double least) const {
     const Index j = support_.members()[position];
-    if (is_forced(j)) return true;
-    if (is_laplace()) return false;
-    double low = rule.prior + offsets_[j] - 1e-6, gain = gain_at(rule, position);
+    if (is_forced(j)) return Above::no;
+    if (is_laplace()) return Above::unclear;
+    const double gain = gain_at(rule, position);
+    double common = rule.prior + offsets_[j], low = gain, x = 0, rough = 0;
+    if (rule.compares) common += 0.5 * rough_log(ratio_at(rule, position));
     if (rule.integrated) {
-      // log(1 + x) is at least 2 x / (2 + x)
-      const double x = gain / rule.total;
-      gain = std::max(2 * x / (2 + x), rough_log(1 + x));
+      // log(1 + x) is at least 2 x / (2 + x), and at most x (6 + x) / (6 + 4 x)
+      x = gain / rule.total;
+      rough = rough_log(1 + x);
+      low = std::max(2 * x / (2 + x), rough);
     }
-    low += rule.rate * gain;
-    if (rule.compares) low += 0.5 * rough_log(ratio_at(rule, position));
-    return -low <= least;
+    if (kSlack - common - rule.rate * low <= least) return Above::no;
+    double high = gain;
+    if (rule.integrated) high = std::min(x * (6 + x) / (6 + 4 * x), rough + kRoughLog);
+    if (rule.compares) common += 0.5 * kRoughLog;
+    return -kSlack - common - rule.rate * high > least + kRoughLog ? Above::yes : Above::unclear;
+  }
+  // Of column j, which is out and would come in.
+  Above enters(const OddsRule& rule, Index j, double least) const {
+    const double d = support_.d()[j];
+    if (is_laplace() || !(d > rule.floor)) return Above::unclear;
+    const double inverse = 1 / d, c = support_.c()[j], gain = rule.half_gain * c * c * inverse;
+    double low = rule.prior + offsets_[j] - kSlack;
+    if (rule.compares) {
+      const double* by_column = numerators(prior_d_or_null());
+      low += 0.5 * rough_log(rule.numerator * (by_column ? by_column[j] : 1) * inverse);
+    }
+    // -log(1 - x) is at least 2 x / (2 - x)
+    const double x = gain / rule.total;
+    low += rule.rate * (rule.integrated ? 2 * x / (2 - x) : gain);
+    return low > least + kRoughLog ? Above::yes : Above::unclear;
   }
 
   // Log-odds of inclusion of every member whose column is from begin to end, given the others:
@@ -291,12 +331,8 @@ class SpikeSlab : public SlabState {
       const double d = std::max(support_.d()[j], 0.0);
       support_.set_ridge_of(j, new_ridge(j, support_.c()[j], d, random));
     }
-    if (!support_.insert(j, floor_)) {
+    if (!(prior_volume_ ? insert_with_volume(j) : support_.insert(j, floor_))) {
       if (is_laplace()) support_.set_ridge_of(j, 0);
-      return false;
-    }
-    if (prior_volume_ && !prior_volume_->insert(support_, j, floor_)) {
-      support_.remove(support_.size() - 1);
       return false;
     }
     free_in_ += is_free(j);
@@ -315,8 +351,16 @@ class SpikeSlab : public SlabState {
   }
   void remove(Index position) {
     const Index j = support_.members()[position];
-    if (prior_volume_) prior_volume_->remove(j);
-    support_.remove(position);
+    if (prior_volume_) {
+      Beside beside = prior_volume_->removal(j, support_.members());
+      const bool short_of = settled_ && settled_->who.remove(position);
+      if (short_of) leave_out_settled(beside);
+      support_.remove(position, beside);
+      prior_volume_->remove(j);
+      if (short_of) combine_no_more(position);
+    } else {
+      support_.remove(position);
+    }
     follow_support();
     if (is_laplace()) support_.set_ridge_of(j, 0);
     free_in_ -= is_free(j);
@@ -408,6 +452,9 @@ class SpikeSlab : public SlabState {
     return ridges.empty() ? std::vector<double>{tau} : ridges;
   }
 
+  // More than what rounding makes of log-odds.
+  static constexpr double kSlack = 1e-6;
+
   double prior_scale() const { return prior_.information * (1 - prior_.diagonal); }
 
   OddsRule rule_at(Index others, double total) const {
@@ -455,6 +502,7 @@ class SpikeSlab : public SlabState {
 
   // Everything is computed anew, in the order of the members.
   void stand_at(const std::vector<Index>& members, const std::vector<double>& ridges) {
+    if (settled_) settled_->who.forget();
     while (size() > 0) remove(size() - 1);
     if (prior_.slab == Slab::gaussian) set_tau(tau_);
     for (std::size_t s = 0; s < ridges.size(); ++s) support_.set_ridge_of(members[s], ridges[s]);
@@ -463,9 +511,65 @@ class SpikeSlab : public SlabState {
     recount();
   }
 
+  bool insert_with_volume(Index j) {
+    Beside beside = prior_volume_->insertion(j, support_.members(), floor_);
+    if (!beside.a) return false;
+    const bool short_of = settled_ && settled_->who.count() > 0;
+    if (short_of) {
+      combine_too(j);
+      leave_out_settled(beside);
+    }
+    if (!support_.insert(j, floor_, beside)) {
+      if (short_of) combine_no_more(size());
+      return false;
+    }
+    prior_volume_->insert(j, support_.gram_of(support_.size() - 1));
+    if (settled_) settled_->who.insert();
+    return true;
+  }
+
+  // Those that are settled need not be combined.
+  void leave_out_settled(Beside& beside) const {
+    beside.first = settled_->who.count();
+    beside.columns = settled_->columns.data();
+    beside.others = settled_->others.data();
+  }
+  // Between two flips: more members may be settled.
+  void settle() {
+    if (!settled_ || !settled_->who.look(size())) return;
+    const std::vector<Index>& members = support_.members();
+    const Index count = settled_->who.count();
+    std::vector<const double*> gram;
+    for (Index s = 0; s < count; ++s) gram.push_back(support_.gram_of(s));
+    const std::vector<Index> first(members.begin(), members.begin() + count);
+    settled_->columns.clear();
+    settled_->others.clear();
+    if (!settled_->here.project(first, gram) || !settled_->beside.project(first, gram)) {
+      settled_->who.forget();
+      return;
+    }
+    for (Index s = count; s < size(); ++s) combine_too(members[s]);
+  }
+  // Column j, which comes in.
+  void combine_too(Index j) {
+    const double* gram = support_.kept_gram(j);
+    settled_->columns.push_back(settled_->here.column(j, gram));
+    settled_->others.push_back(settled_->beside.column(j, gram));
+  }
+  void combine_no_more(Index position) {
+    const Index at = position - settled_->who.count();
+    settled_->columns.erase(settled_->columns.begin() + at);
+    settled_->others.erase(settled_->others.begin() + at);
+  }
+
   // Least squares that are computed anew may drop a member that depends on the others.
   void follow_support() {
-    if (!prior_volume_ || prior_volume_->size() == size()) return;
+    if (!prior_volume_) return;
+    if (prior_volume_->size() == size()) {
+      settle();
+      return;
+    }
+    if (settled_) settled_->who.forget();
     prior_volume_->stand_like(support_);
     recount();
   }
@@ -478,6 +582,15 @@ class SpikeSlab : public SlabState {
 
   LeastSquares support_;
   std::unique_ptr<RidgeVolume> prior_volume_;  // of boom: (1 - diagonal)^-1 P / information
+  // Of boom on few columns: settled members, and what they leave of the others in both.
+  struct Settled {
+    Settled(Index columns, double ridge, double prior_ridge)
+        : here(columns, ridge), beside(columns, prior_ridge) {}
+    SettledMembers who;
+    ProjectedGram here, beside;
+    std::vector<const double*> columns, others;  // of the members that follow
+  };
+  std::unique_ptr<Settled> settled_;
   double floor_ = 0;
   enum class Choice : char { free, in, out };
   std::vector<Choice> choice_;

@@ -88,6 +88,10 @@ class StudentSpikeSlab : public SlabState {
     log_odds_of(support_.c().data(), support_.d().data(), rule_at(free_in_, total()), begin, end,
                 out);
   }
+  void inclusion_probabilities(double* out) const {
+    insertion_log_odds(0, columns(), out);
+    logistic(out, columns(), out);
+  }
   template <class Use>
   void member_log_odds(Index begin, Index end, Use&& use) const {
     const OddsRule rule = rule_at(std::max<Index>(free_in_ - 1, 0), total());

@@ -32,15 +32,19 @@ ELLZERO_INLINE void add_squares_up_to(Index width, const double* const* columns,
   }
 }
 
+// Columns i .. i + W kLanes of M, whose share of v'M v is added to `product`.
 template <int W>
 ELLZERO_INLINE void symmetric_times_of(const double* m, Index stride, Index k, const double* v,
-                                       Index i, double* out) {
+                                       Index i, double* out, Lanes& product) {
   Lanes sums[W] = {};
   for (Index r = 0; r < k; ++r) {
     const Lanes factor = broadcast(v[r]);
     for (int w = 0; w < W; ++w) sums[w] += factor * load(m + r * stride + i + w * kLanes);
   }
-  for (int w = 0; w < W; ++w) store(out + i + w * kLanes, sums[w]);
+  for (int w = 0; w < W; ++w) {
+    store(out + i + w * kLanes, sums[w]);
+    product += sums[w] * load(v + i + w * kLanes);
+  }
 }
 
 // Columns i .. i + W kLanes of all rows.
@@ -63,10 +67,17 @@ ELLZERO_INLINE void add_outer_of(const double* a, double sign, Index k, Index i,
 }  // namespace
 
 ELLZERO_MULTIVERSION
-void symmetric_times(const double* m, Index stride, Index k, const double* v, double* out) {
+double symmetric_times(const double* m, Index stride, Index k, const double* v, double* out) {
+  Lanes product = {};
   Index i = 0;
-  for (; i + 3 * kLanes < k; i += 4 * kLanes) symmetric_times_of<4>(m, stride, k, v, i, out);
-  for (; i < k; i += kLanes) symmetric_times_of<1>(m, stride, k, v, i, out);
+  for (; i + 3 * kLanes < k; i += 4 * kLanes) {
+    symmetric_times_of<4>(m, stride, k, v, i, out, product);
+  }
+  for (; i + kLanes < k; i += 2 * kLanes) {
+    symmetric_times_of<2>(m, stride, k, v, i, out, product);
+  }
+  for (; i < k; i += kLanes) symmetric_times_of<1>(m, stride, k, v, i, out, product);
+  return sum(product);
 }
 
 ELLZERO_MULTIVERSION

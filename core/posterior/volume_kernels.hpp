@@ -5,9 +5,9 @@
 
 namespace ellzero {
 
-// out = M v for a symmetric M of k rows, `stride` apart; rows, v and out are read and written up to
-// the next multiple of kLanes, M with zeros there.
-void symmetric_times(const double* m, Index stride, Index k, const double* v, double* out);
+// out = M v for a symmetric M of k rows, `stride` apart; returns v'M v. Rows, v and out are read
+// and written up to the next multiple of kLanes, M with zeros and v with finite numbers there.
+double symmetric_times(const double* m, Index stride, Index k, const double* v, double* out);
 
 // M += sign a a', up to the next multiple of kLanes in every row, where `a` is taken to be zero.
 void add_outer(double* a, double sign, Index k, double* m, Index stride);
