@@ -239,6 +239,16 @@ void lower_transposed_times_panel(const double* m, Index stride, Index k, const 
 }
 
 ELLZERO_MULTIVERSION
+void panel_products(const double* v, Index k, double* out) {
+  Lanes sums[kPanelVectors] = {};
+  for (Index s = 0; s < k; ++s) {
+    const Lanes x = load(v + s * kPanelVectors);
+    for (Index i = 0; i < kPanelVectors; ++i) sums[i] += broadcast(x[i]) * x;
+  }
+  for (Index i = 0; i < kPanelVectors; ++i) store(out + i * kPanelVectors, sums[i]);
+}
+
+ELLZERO_MULTIVERSION
 void lower_blocks_times(const double* b, const double* v, Index width, Index count, double* out) {
   if (count == 1) {
     for (Index i = 0; i < width; ++i) out[i] = dot(b + triangle(i, 0), v, i + 1);

@@ -35,6 +35,9 @@ void lower_times_panel(const double* m, Index stride, Index k, const double* v, 
 void lower_transposed_times_panel(const double* m, Index stride, Index k, const double* v,
                                   double* out);
 
+// out = V'V for such vectors of k numbers, row by row.
+void panel_products(const double* v, Index k, double* out);
+
 // out_i = sum over j <= i of b_ij v_j, for every group.
 void lower_blocks_times(const double* b, const double* v, Index width, Index count, double* out);
 

@@ -25,13 +25,14 @@ class RowPanel {
       for (Index j = 0; j < i; ++j) d_[i][j] = gram[i][columns[j]];
       d_[i][i] = 0;
     }
-    factor.solve_panel(cross_, w_, u_);
+    factor.solve_panel(cross_, w_, solved_);
+    double squares[kPanelVectors * kPanelVectors];
+    panel_products(w_.data(), k, squares);
+    length_ = k + kPanelVectors;
+    u_.assign(count * length_, 0.0);
     for (Index i = 0; i < count; ++i) {
-      for (Index j = 0; j <= i; ++j) {
-        double sum = 0;
-        for (Index s = 0; s < k; ++s) sum += w_[s * kPanelVectors + i] * w_[s * kPanelVectors + j];
-        d_[i][j] -= sum;
-      }
+      for (Index j = 0; j <= i; ++j) d_[i][j] -= squares[i * kPanelVectors + j];
+      for (Index s = 0; s < k; ++s) u_[i * length_ + s] = solved_[s * kPanelVectors + i];
     }
   }
 
@@ -39,31 +40,31 @@ class RowPanel {
   // before it. If it does not, it is to be appended before the next.
   double next_row(const Factor& factor, double whole, double b, double least_pivot, FlipRow& out) {
     const Index i = next_++, k = before_, size = factor.size();
-    double* own = l_[count_];
-    double pivot = whole + d_[i][i];
-    out.a.assign(size + 1, 0.0);
-    out.q = b;
-    for (Index s = 0; s < k; ++s) {
-      const double u = u_[s * kPanelVectors + i];
-      out.a[s] = -u;
-      out.q -= u * factor.products()[s];
-    }
+    const double* u = u_.data() + i * length_;
+    double *own = l_[count_], pivot = whole + d_[i][i];
     for (Index j = 0; j < count_; ++j) {  // those that were appended
       double left = d_[i][kept_[j]];
       for (Index t = 0; t < j; ++t) left -= own[t] * l_[j][t];
       own[j] = left / l_[j][j];
       pivot -= own[j] * own[j];
-      const double* before = factor.row(k + j);
-      for (Index s = 0; s <= k + j; ++s) out.a[s] -= own[j] * before[s];
+    }
+    if (!(pivot > 0)) return 0;
+    const double root = std::sqrt(pivot);
+    const double* rows[kPanelVectors] = {u};
+    double shares[kPanelVectors] = {-1 / root};
+    out.q = b - dot(u, factor.products().data(), k);
+    for (Index j = 0; j < count_; ++j) {
+      rows[j + 1] = factor.row(k + j);
+      shares[j + 1] = -own[j] / root;
       out.q -= own[j] * factor.z()[k + j];
     }
-    const double squares = dot(out.a.data(), out.a.data(), size);
-    // Rounding in the Gram matrix moves the pivot by epsilon |u|^2.
-    if (!(pivot > least_pivot * std::max(1.0, 1e-4 * squares))) return 0;
-    const double root = std::sqrt(pivot);
-    out.a[size] = 1;
-    for (double& a : out.a) a /= root;
     out.q /= root;
+    out.a.resize(size + 1);
+    combine(rows, shares, count_ + 1, 0, size, out.a.data());
+    // Rounding in the Gram matrix moves the pivot by epsilon |u|^2.
+    const double squares = pivot * dot(out.a.data(), out.a.data(), size);
+    if (!(pivot > least_pivot * std::max(1.0, 1e-4 * squares))) return 0;
+    out.a[size] = 1 / root;
     own[count_] = root;
     kept_[count_++] = i;
     return pivot;
@@ -71,9 +72,10 @@ class RowPanel {
 
  private:
   Index before_ = 0, next_ = 0, count_ = 0;  // members, columns looked at, and appended
+  Index length_ = 0;                         // of the rows of U'
   double d_[kPanelVectors][kPanelVectors], l_[kPanelVectors][kPanelVectors];
   Index kept_[kPanelVectors];
-  std::vector<double> cross_, w_, u_;
+  std::vector<double> cross_, w_, solved_, u_;
 };
 
 }  // namespace ellzero
