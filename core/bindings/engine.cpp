@@ -158,9 +158,9 @@ class EngineFrontier {
     std::vector<Index> begins{0};
     std::vector<double> rss, ridge_energy, intercept;
     engine_.released([&] {
+      const Excursion excursion(engine_.engine());
       const std::size_t least = frontier_.least_size();
       frontier_.visit_next(least);
-      const Excursion excursion(engine_.engine());
       engine_.engine().ignore_outsiders();
       for (std::size_t k = least; k < frontier_.models().size(); ++k) {
         engine_.context_.check();

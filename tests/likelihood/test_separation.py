@@ -128,3 +128,13 @@ def test_cross_validation_of_separated_classes():
         assert 0 in model.support_
         assert np.isfinite(model.coef_).all()
         assert np.isfinite(model.cv_results_["mean_error"]).all()
+
+
+def test_models_that_were_not_chosen_are_not_warned_of():
+    rng = np.random.default_rng(13)
+    X = rng.normal(size=(40, 12))
+    y = (X[:, 0] + rng.normal(size=40) > 0).astype(int)
+    model = L0ClassifierCV(cv=4, n_repeats=1, ridge=0.0, rule="1se").fit(X, y)  # or it is an error
+    assert list(model.support_) == [0]
+    with pytest.warns(SeparationWarning):  # larger ones are on its frontier
+        l0_frontier(X, y, loss="logistic", ridge=0.0, max_size=int(model.frontier_.sizes[-1]))
