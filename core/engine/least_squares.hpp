@@ -48,6 +48,7 @@ class LeastSquares final : public Engine {
         scores_(quadratic.zy, wholes()) {
     keep_ = std::min(kSmallBytes / (8 * std::max<Index>(columns(), 1)), cache.bound() / 4);
     if (keep_ >= kLeastKept) kept_.assign(columns(), nullptr);
+    keeps_all_ = !kept_.empty() && keep_ >= columns();
   }
   // The same on a quadratic of its own.
   LeastSquares(std::unique_ptr<const Quadratic> own, std::vector<double> ridge,
@@ -95,9 +96,9 @@ class LeastSquares final : public Engine {
   }
   // The Gram column of the member at a position.
   const double* gram_of(Index position) const { return gram_[position]; }
-  // That of any column, if they are all kept in use once they were wanted; else null.
-  const double* kept_gram(Index j) { return kept_.empty() ? nullptr : acquire(j); }
-  bool keeps_gram() const { return !kept_.empty(); }
+  // Whether all Gram columns are kept in use once they were wanted; if so, that of any column.
+  bool keeps_all_gram() const { return keeps_all_; }
+  const double* kept_gram(Index j) { return acquire(j); }
   // G(members, members), row by row.
   void member_gram(double* out) const {
     for (Index r = 0; r < size(); ++r) {
@@ -383,6 +384,7 @@ class LeastSquares final : public Engine {
   Fetch fetch_;
   Index keep_;                       // how many more columns are to be kept in use
   std::vector<const double*> kept_;  // these, by column; empty if none are to be
+  bool keeps_all_ = false;           // whether all will be, once they were wanted
   bool at_once_ = false;             // whether they are all of the quadratic's own matrix
   std::vector<double> zy_;           // of another response than the quadratic's; else empty
   double yy_;

@@ -55,7 +55,7 @@ class SpikeSlab : public SlabState {
     if (prior.slab == Slab::boom) {
       const double ridge = prior.diagonal / (1 - prior.diagonal);
       prior_volume_ = std::make_unique<RidgeVolume>(design, ridge);
-      if (support_.keeps_gram()) {
+      if (support_.keeps_all_gram()) {
         settled_ = std::make_unique<Settled>(columns(), first_ridge(design, prior)[0], ridge);
       }
     }
