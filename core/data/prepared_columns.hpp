@@ -26,12 +26,13 @@ class PreparedColumns {
   // out[r] = Z(row + r, j)
   void read(Index j, Index row, Index rows, double* out) const {
     columns_.read(j, row, rows, out);
-    const double m = standardisation_.mean[j], f = standardisation_.inverse_scale[j];
-    if (const double* root_weight = standardisation_.root_weight_at(row)) {
-      for (Index r = 0; r < rows; ++r) out[r] = (out[r] - m) * f * root_weight[r];
-    } else {
-      for (Index r = 0; r < rows; ++r) out[r] = (out[r] - m) * f;
-    }
+    prepare(j, row, rows, out);
+  }
+  // out[c * stride + r] = Z(row + r, which[c])
+  void read_chosen(const Index* which, Index count, Index row, Index rows, double* out,
+                   Index stride) const {
+    columns_.read_chosen(which, count, row, rows, out, stride);
+    for (Index c = 0; c < count; ++c) prepare(which[c], row, rows, out + c * stride);
   }
 
   // out[b] = Z'V(:, b)
@@ -72,9 +73,9 @@ class PreparedColumns {
       context.check();
       const Index rows = std::min(kTileRows, this->rows() - row);
       std::copy_n(response_ + row, rows, residual.data());
+      read_chosen(support.data(), k, row, rows, columns.data(), stride);
       for (Index s = 0; s < k; ++s) {
-        double* column = columns.data() + s * stride;
-        read(support[s], row, rows, column);
+        const double* column = columns.data() + s * stride;
         for (Index r = 0; r < rows; ++r) residual[r] -= beta[s] * column[r];
       }
       rss += dot(residual.data(), residual.data(), rows);
@@ -88,6 +89,16 @@ class PreparedColumns {
   double entries() const { return columns_.entries(); }
 
  private:
+  // Makes entries of Z of some of X.
+  void prepare(Index j, Index row, Index rows, double* out) const {
+    const double m = standardisation_.mean[j], f = standardisation_.inverse_scale[j];
+    if (const double* root_weight = standardisation_.root_weight_at(row)) {
+      for (Index r = 0; r < rows; ++r) out[r] = (out[r] - m) * f * root_weight[r];
+    } else {
+      for (Index r = 0; r < rows; ++r) out[r] = (out[r] - m) * f;
+    }
+  }
+
   const Columns& columns_;
   const Standardisation standardisation_;
   const double* const response_;

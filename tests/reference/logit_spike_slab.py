@@ -17,7 +17,7 @@ def draw_polya_gamma(n, z, size, rng, terms=400):
 
 
 def polya_gamma_mean(n, z):
-    return n / 4 if z == 0 else n * np.tanh(z / 2) / (2 * z)
+    return n / 4 if z < 1e-8 else n * np.tanh(z / 2) / (2 * z)
 
 
 def polya_gamma_variance(n, z):
