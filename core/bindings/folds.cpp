@@ -3,6 +3,7 @@
 #include "bindings/fold_models.hpp"
 #include "engine/least_squares.hpp"
 #include "engine/screened_squares.hpp"
+#include "search/fold_curve.hpp"
 #include "search/held_out_statistics.hpp"
 #include "search/hull.hpp"
 
@@ -91,10 +92,9 @@ nb::tuple hull_of(const Vector<double>& energies, double next, double floor) {
   return nb::make_tuple(to_array(hull.places), to_array(hull.slopes), hull.end);
 }
 
-// The models of a frontier that are solutions at some lam: where they change, in terms of a lam
-// that is so many times theirs, the least lam that something is known about, their sizes, and how
-// they do.
-nb::tuple path_of(const FoldModels& found, double factor) {
+// The models of a frontier that are solutions at some lam, in terms of a lam that is so many times
+// theirs; they are judged by rows of that weight.
+FoldPath path_of(const FoldModels& found, double factor, double weight) {
   const std::vector<double>& energies = found.energies;
   require(!energies.empty() && found.errors.size() == energies.size(), "models that were judged");
   Hull hull = lower_hull(energies.data(), static_cast<Index>(energies.size()),
@@ -104,13 +104,14 @@ nb::tuple path_of(const FoldModels& found, double factor) {
     std::vector<double> out;
     out.reserve(hull.places.size());
     for (const Index place : hull.places) out.push_back(values[place]);
-    return to_array(out);
+    return out;
   };
-  const auto errors = chosen(found.errors), along = chosen(found.along),
-             square = chosen(found.square);
-  for (Index& place : hull.places) place += found.begins[1];  // sizes, from that of the first
-  return nb::make_tuple(to_array(hull.slopes), hull.end * factor, to_array(hull.places), errors,
-                        along, square);
+  std::vector<double> sizes;  // from that of the first
+  for (const Index place : hull.places) {
+    sizes.push_back(static_cast<double>(place + found.begins[1]));
+  }
+  return {std::move(hull.slopes), hull.end * factor,   std::move(sizes), chosen(found.errors),
+          chosen(found.along),    chosen(found.square), weight};
 }
 
 class PythonFolds {
@@ -229,7 +230,7 @@ void bind_folds(nb::module_& m) {
                      const std::size_t models = f.energies.size();
                      return to_array(f.predictors.data(), {models, f.predictors.size() / models});
                    })
-      .def("path", &path_of, nb::arg("factor"))
+      .def("path", &path_of, nb::arg("factor"), nb::arg("weight"))
       .def_ro("next_gain", &FoldModels::next_gain)
       .def_prop_ro("lows", [](const FoldModels& f) { return to_array(f.lows); })
       .def_ro("rounding", &FoldModels::rounding);

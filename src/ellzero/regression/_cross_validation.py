@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero import _core
 from ellzero._certificate import Certificate
 from ellzero._engine import make_search_engine, thread_count
 from ellzero.regression._cv_curve import Curve, FoldPath, Glance, Look, glance_at, make_curve
@@ -94,10 +95,6 @@ class _Ridge:
         self.running = True  # whether it may be chosen
 
 
-def _errors_of_nothing(paths: list[FoldPath]) -> NDArray[np.float64]:
-    """Return every fold's error at the largest prices, where there are forced variables at most."""
-    return np.array([path.errors[0] for path in paths])
-
 
 def _leave_behind(ridges: list[_Ridge]) -> None:
     """Take ridges out of the running that are behind by too much to be chosen.
@@ -136,7 +133,7 @@ class CrossValidation(NamedTuple):
         one = hasattr(folds, "batches")
         repeats = cast(Sequence[AnyFolds], [folds] if one else folds)
         found = self._search(repeats)
-        nothing = [_errors_of_nothing(paths) for paths in found[0].paths]
+        nothing = [_core.errors_of_nothing(paths) for paths in found[0].paths]
         # Of repeats at once, where they know: the first may have to be made anew.
         scale = getattr(folds, "error_scale", None) or repeats[0].error_scale
 
@@ -259,7 +256,7 @@ class CrossValidation(NamedTuple):
         while late:
             for ridge, search in late:
                 ridge.paths[-1] = search.paths(ridge.size, self.progress)
-                nothing = _errors_of_nothing(ridges[0].paths[-1])
+                nothing = _core.errors_of_nothing(ridges[0].paths[-1])
                 ridge.glance = glance_at(ridge.paths[-1], ridge.most, self.rescales, nothing)
                 ridge.look = ridge.glance.look
             least = min((ridge.glance for ridge in ridges), key=lambda glance: glance.error)

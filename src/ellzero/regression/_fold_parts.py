@@ -85,7 +85,7 @@ class Fold(NamedTuple):
 
     def path(self, models: _core.FoldModels, factor: float) -> FoldPath:
         """Return the solutions among the models of a frontier, at a lam of so many times theirs."""
-        return FoldPath(*models.path(factor), self.tested)
+        return models.path(factor, self.tested)
 
 
 class Designs(Protocol):
