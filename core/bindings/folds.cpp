@@ -37,6 +37,20 @@ std::unique_ptr<HeldOut> make_held_out(const nb::list& columns, const Vector<Ind
   return std::make_unique<HeldOutRows>(rows);
 }
 
+// All rows of some columns, in their order.
+std::unique_ptr<HeldOut> hold_out_all(const Columns& columns, const Vector<double>& y,
+                                      const std::optional<Vector<double>>& weights) {
+  const Index count = columns.rows();
+  require(static_cast<Index>(y.size()) == count && (!weights || weights->size() == y.size()),
+          "a response and a weight for every row");
+  std::vector<HeldOutRows::Row> rows;
+  rows.reserve(count);
+  for (Index i = 0; i < count; ++i) {
+    rows.push_back({&columns, i, y(i), weights ? (*weights)(i) : 1.0});
+  }
+  return std::make_unique<HeldOutRows>(rows);
+}
+
 // A model of a design's rows: its columns, and their coefficients for columns of unit norm.
 Solution to_model(const Quadratic& design, const Vector<Index>& support,
                   const Vector<double>& beta) {
@@ -208,6 +222,8 @@ void bind_folds(nb::module_& m) {
            nb::arg("beta").noconvert());
   m.def("held_out", &make_held_out, nb::arg("columns"), nb::arg("parts").noconvert(),
         nb::arg("places").noconvert(), nb::arg("y").noconvert(),
+        nb::arg("weights").noconvert().none(), nb::keep_alive<0, 1>());
+  m.def("hold_out_all", &hold_out_all, nb::arg("columns"), nb::arg("y").noconvert(),
         nb::arg("weights").noconvert().none(), nb::keep_alive<0, 1>());
   m.def(
       "held_out_statistics",
