@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, cast
@@ -160,24 +161,28 @@ class CrossValidation(NamedTuple):
         error among those of fewest variables, to half a variable.
         """
 
+        known = {i: curves[i] for i in running}
+        values = {i: curve.value(cautious=self.rescales) for i, curve in known.items()}
+
         def value(pair: tuple[int, int]) -> float:
-            return float(curves[pair[0]].value(cautious=self.rescales)[pair[1]])
+            return float(values[pair[0]][pair[1]])
 
         def size(pair: tuple[int, int]) -> float:
-            return float(curves[pair[0]].mean_size[pair[1]])
+            return float(known[pair[0]].mean_size[pair[1]])
 
-        best = min(((i, curves[i].best(cautious=self.rescales)) for i in running), key=value)
-        curve, at = curves[best[0]], best[1]
-        bar = curve.mean_error[at] + np.nan_to_num(curve.se_error[at])  # NaN for one fold
-        near = [(i, place) for i in running if (place := curves[i].first_below(bar)) is not None]
+        best = min(((i, known[i].least(values[i])) for i in running), key=value)
+        curve, at = known[best[0]], best[1]
+        se = float(curve.se_error[at])
+        bar = float(curve.mean_error[at]) + (0.0 if math.isnan(se) else se)  # NaN for one fold
+        near = [(i, place) for i in running if (place := known[i].first_below(bar)) is not None]
         fewest = min(map(size, near))
         simple = min((pair for pair in near if size(pair) <= fewest + 0.5), key=value)
         return {
             rule: Mark(
                 self.ridges[i],
-                curves[i].middle(place),
-                float(curves[i].rescaling[place]),
-                float(curves[i].mean_size[place]),
+                known[i].middle(place),
+                float(known[i].rescaling[place]),
+                float(known[i].mean_size[place]),
             )
             for rule, (i, place) in (("min", best), ("1se", simple))
         }

@@ -39,8 +39,11 @@ class Curve(NamedTuple):
 
     def best(self, *, cautious: bool = False) -> int:
         """Return the interval of least error; if several tie, that of the largest lam."""
-        value = self.value(cautious=cautious)
-        return int(np.flatnonzero(value <= value.min() + self.rounding)[0])
+        return self.least(self.value(cautious=cautious))
+
+    def least(self, value: _Floats) -> int:
+        """Return the interval of least value; if several tie, that of the largest lam."""
+        return int((value <= value.min() + self.rounding).nonzero()[0][0])
 
     def value(self, *, cautious: bool) -> _Floats:
         """Return the mean error, cautiously with what may be luck in it: see `luck_of`."""
@@ -60,8 +63,9 @@ class Curve(NamedTuple):
 
     def first_below(self, bar: float) -> int | None:
         """Return the interval of largest lam whose error is at most this; None if there is none."""
-        below = np.flatnonzero(self.mean_error <= bar)
-        return int(below[0]) if below.size else None
+        below = self.mean_error <= bar
+        place = int(below.argmax())
+        return place if below[place] else None
 
 
 def luck_of(saved: _Floats, se: _Floats) -> _Floats:
