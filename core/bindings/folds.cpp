@@ -121,6 +121,7 @@ FoldPath path_of(const FoldModels& found, double factor, double weight) {
     return out;
   };
   std::vector<double> sizes;  // from that of the first
+  sizes.reserve(hull.places.size());
   for (const Index place : hull.places) {
     sizes.push_back(static_cast<double>(place + found.begins[1]));
   }
@@ -193,6 +194,9 @@ class PythonFolds {
     out.reserve(judged.size());
     for (Folds::Judged& fold : judged) {
       FoldModels models(std::move(fold.found), fold.rounding);
+      for (std::vector<double>* each : {&models.errors, &models.along, &models.square}) {
+        each->reserve(fold.verdicts.size());
+      }
       for (const HeldOut::Verdict& verdict : fold.verdicts) {
         models.errors.push_back(verdict.error);
         models.along.push_back(verdict.along);

@@ -49,6 +49,8 @@ class LeastSquares final : public Engine {
     keep_ = std::min(kSmallBytes / (8 * std::max<Index>(columns(), 1)), cache.bound() / 4);
     if (keep_ >= kLeastKept) kept_.assign(columns(), nullptr);
     keeps_all_ = !kept_.empty() && keep_ >= columns();
+    members_.reserve(Factor::kUsual);
+    gram_.reserve(Factor::kUsual);
   }
   // The same on a quadratic of its own.
   LeastSquares(std::unique_ptr<const Quadratic> own, std::vector<double> ridge,
