@@ -22,8 +22,8 @@ void make_path(FoldPath* path, const Vector<double>& lambdas, double end,
   for (const Vector<double>* each : {&sizes, &errors, &along, &square}) {
     require(each->size() == lambdas.size() + 1, "one solution more than there are breakpoints");
   }
-  new (path) FoldPath{numbers(lambdas), end, numbers(sizes), numbers(errors), numbers(along),
-                      numbers(square), weight};
+  new (path) FoldPath{numbers(lambdas), end,   numbers(sizes), numbers(errors), numbers(along),
+                      numbers(square),  weight};
 }
 
 class PythonFoldTable {
@@ -86,11 +86,9 @@ void bind_fold_curve(nb::module_& m) {
            nb::arg("low").noconvert())
       .def_prop_ro("share", &PythonFoldTable::share)
       .def_prop_ro("mean_sizes", &PythonFoldTable::mean_sizes)
-      .def_prop_ro("errors",
-                   [](const PythonFoldTable& t) { return t.spread(&FoldPath::errors); })
+      .def_prop_ro("errors", [](const PythonFoldTable& t) { return t.spread(&FoldPath::errors); })
       .def_prop_ro("along", [](const PythonFoldTable& t) { return t.spread(&FoldPath::along); })
-      .def_prop_ro("square",
-                   [](const PythonFoldTable& t) { return t.spread(&FoldPath::square); })
+      .def_prop_ro("square", [](const PythonFoldTable& t) { return t.spread(&FoldPath::square); })
       .def("mean_and_error", &PythonFoldTable::mean_and_error, nb::arg("values").noconvert(),
            nb::arg("base").noconvert().none() = nb::none());
 }

@@ -125,8 +125,13 @@ FoldPath path_of(const FoldModels& found, double factor, double weight) {
   for (const Index place : hull.places) {
     sizes.push_back(static_cast<double>(place + found.begins[1]));
   }
-  return {std::move(hull.slopes), hull.end * factor,   std::move(sizes), chosen(found.errors),
-          chosen(found.along),    chosen(found.square), weight};
+  return {std::move(hull.slopes),
+          hull.end * factor,
+          std::move(sizes),
+          chosen(found.errors),
+          chosen(found.along),
+          chosen(found.square),
+          weight};
 }
 
 class PythonFolds {

@@ -40,7 +40,7 @@ class Frontier {
     std::vector<Index> near;   // the units that gain most there, where walks keep to these
     // Known once it has been tried, without swaps, where it takes no work:
     bool solved = false;
-    Solution solution;  // but for the support
+    Solution solution;      // but for the support
     double next_gain = -1;  // of the largest size: of one more unit; negative if not known
 
     bool known() const { return energy < std::numeric_limits<double>::infinity(); }

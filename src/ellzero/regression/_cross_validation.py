@@ -96,7 +96,6 @@ class _Ridge:
         self.running = True  # whether it may be chosen
 
 
-
 def _leave_behind(ridges: list[_Ridge]) -> None:
     """Take ridges out of the running that are behind by too much to be chosen.
 
@@ -160,7 +159,6 @@ class CrossValidation(NamedTuple):
         standard error above that one's, the smallest for every ridge, and of these the one of least
         error among those of fewest variables, to half a variable.
         """
-
         known = {i: curves[i] for i in running}
         values = {i: curve.value(cautious=self.rescales) for i, curve in known.items()}
 

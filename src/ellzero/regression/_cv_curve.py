@@ -220,7 +220,7 @@ class _Repeat:
         return self._table.square
 
     def mean_and_error(self, values: _Floats, base: _Floats | None) -> tuple[_Floats, _Floats]:
-        """Return the mean over folds of values, or of what they are less than a base, and its se."""
+        """Return the mean over folds, and its se, of values or of how much less than a base."""
         return self._table.mean_and_error(values, base)
 
     def errors_of(self, rescaling: _Floats) -> _Floats:

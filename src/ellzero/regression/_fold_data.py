@@ -140,7 +140,7 @@ class Data(NamedTuple):
         )
 
     def targets_of_parts(self, order: _Integers, ends: list[int]) -> list[_Targets]:
-        """Return responses and weights of parts of the rows, which follow each other in an order."""
+        """Return responses and weights of parts of the rows, which follow each other in order."""
         y, weight = self._targets(order)
         parts = [slice(begin, end) for begin, end in pairwise([0, *ends])]
         return [(y[part], None if weight is None else weight[part]) for part in parts]

@@ -198,9 +198,7 @@ def make_parts(data: Data, splits: list[Split]) -> Parts | None:
         products = data.ready_products(part_of, len(rows))
         targets = data.targets_of_parts(order, ends.tolist())
         columns = data.columns_of_parts(rows, products)
-        designs = [
-            data.design_on(*part) for part in zip(columns, targets, products, strict=True)
-        ]
+        designs = [data.design_on(*part) for part in zip(columns, targets, products, strict=True)]
         # Products of sparse columns cost by entries.
         at_once = not sparse.issparse(data.X)
         core = _core.make_parts(designs, room.parts, at_once=at_once)

@@ -11,7 +11,6 @@ from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ellzero import _core
 from ellzero._engine import thread_count
@@ -163,4 +162,3 @@ class _Searches:
         if self._pairs is None:
             return [fold.path(self._open(fold), size) for fold in self._folds]
         return self._together.map(lambda pair: pair[0].path(pair[1], size), self._pairs)
-
