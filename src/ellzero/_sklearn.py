@@ -157,8 +157,7 @@ def _defaults(estimator: Hashable) -> dict[str, Any]:
 def _check_own_parameters(estimator: BaseEstimator) -> None:
     """Check those parameters of an estimator that somebody has set.
 
-    Plain numbers and words that have passed before are not checked again: on small tables that
-    takes as long as a fold.
+    Plain numbers and words that have passed before are not checked again: on small tables it shows.
     """
     kind = cast(Hashable, type(estimator))
     defaults = _defaults(kind)
