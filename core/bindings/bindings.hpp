@@ -91,6 +91,7 @@ void bind_student_posterior(nb::module_& m);
 void bind_posterior(nb::module_& m);
 void bind_proof(nb::module_& m);
 void bind_folds(nb::module_& m);
+void bind_fold_curve(nb::module_& m);
 void bind_groups(nb::module_& m);
 void bind_group_posterior(nb::module_& m);
 void bind_segment(nb::module_& m);

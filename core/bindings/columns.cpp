@@ -8,6 +8,7 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
 
 #include <optional>
 
@@ -49,6 +50,21 @@ ColumnsPointer panel_columns(const Matrix<T>& x, const Vector<Index>& rows) {
   return run_released(interrupt, [&]() -> ColumnsPointer {
     return std::make_unique<PanelColumns<T>>(view_of(x), rows.data(), rows.size(), x.shape(1),
                                              Context{1, &interrupt});
+  });
+}
+
+// The same for each of several lists of rows.
+template <class T>
+std::vector<ColumnsPointer> panels_of(const Matrix<T>& x, const std::vector<Vector<Index>>& parts) {
+  for (const Vector<Index>& rows : parts) require_rows(x, rows);
+  PythonInterrupt interrupt;
+  return run_released(interrupt, [&] {
+    std::vector<ColumnsPointer> out;
+    for (const Vector<Index>& rows : parts) {
+      out.push_back(std::make_unique<PanelColumns<T>>(view_of(x), rows.data(), rows.size(),
+                                                      x.shape(1), Context{1, &interrupt}));
+    }
+    return out;
   });
 }
 
@@ -191,6 +207,7 @@ void bind_dense(nb::module_& m) {
   m.def("chosen_rows", &chosen_rows<T>, nb::arg("x").noconvert(), nb::arg("rows").noconvert(),
         nb::keep_alive<0, 1>());
   m.def("panel_columns", &panel_columns<T>, nb::arg("x").noconvert(), nb::arg("rows").noconvert());
+  m.def("panels_of", &panels_of<T>, nb::arg("x").noconvert(), nb::arg("parts"));
 }
 
 template <class T, class I>

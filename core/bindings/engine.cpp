@@ -188,6 +188,15 @@ class EngineFrontier {
     return out;
   }
 
+  std::vector<double> energies() const {
+    std::vector<double> out;
+    for (std::size_t k = frontier_.least_size(); k < frontier_.models().size(); ++k) {
+      out.push_back(frontier_.models()[k].energy);
+    }
+    return out;
+  }
+  const std::vector<Index>& largest() const { return frontier_.models().back().support; }
+
   Index tried() const { return frontier_.tried(); }
 
  private:
@@ -352,6 +361,8 @@ void bind_engine(nb::module_& m) {
            nb::arg("neighbour").none() = nb::none())
       .def_prop_ro("tried", &EngineFrontier::tried)
       .def("models", &EngineFrontier::models)
+      .def_prop_ro("energies", [](const EngineFrontier& f) { return to_array(f.energies()); })
+      .def_prop_ro("largest", [](const EngineFrontier& f) { return to_array(f.largest()); })
       .def("visit", &EngineFrontier::visit, nb::arg("size"))
       .def("solutions", &EngineFrontier::solutions);
 }

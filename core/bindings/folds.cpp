@@ -3,6 +3,7 @@
 #include "bindings/fold_models.hpp"
 #include "engine/least_squares.hpp"
 #include "engine/screened_squares.hpp"
+#include "search/fold_curve.hpp"
 #include "search/held_out_statistics.hpp"
 #include "search/hull.hpp"
 
@@ -32,6 +33,20 @@ std::unique_ptr<HeldOut> make_held_out(const nb::list& columns, const Vector<Ind
     const Columns* table = tables[parts(i)];
     require(places(i) >= 0 && places(i) < table->rows(), "no such row");
     rows.push_back({table, places(i), y(i), weights ? (*weights)(i) : 1.0});
+  }
+  return std::make_unique<HeldOutRows>(rows);
+}
+
+// All rows of some columns, in their order.
+std::unique_ptr<HeldOut> hold_out_all(const Columns& columns, const Vector<double>& y,
+                                      const std::optional<Vector<double>>& weights) {
+  const Index count = columns.rows();
+  require(static_cast<Index>(y.size()) == count && (!weights || weights->size() == y.size()),
+          "a response and a weight for every row");
+  std::vector<HeldOutRows::Row> rows;
+  rows.reserve(count);
+  for (Index i = 0; i < count; ++i) {
+    rows.push_back({&columns, i, y(i), weights ? (*weights)(i) : 1.0});
   }
   return std::make_unique<HeldOutRows>(rows);
 }
@@ -91,10 +106,9 @@ nb::tuple hull_of(const Vector<double>& energies, double next, double floor) {
   return nb::make_tuple(to_array(hull.places), to_array(hull.slopes), hull.end);
 }
 
-// The models of a frontier that are solutions at some lam: where they change, in terms of a lam
-// that is so many times theirs, the least lam that something is known about, their sizes, and how
-// they do.
-nb::tuple path_of(const FoldModels& found, double factor) {
+// The models of a frontier that are solutions at some lam, in terms of a lam that is so many times
+// theirs; they are judged by rows of that weight.
+FoldPath path_of(const FoldModels& found, double factor, double weight) {
   const std::vector<double>& energies = found.energies;
   require(!energies.empty() && found.errors.size() == energies.size(), "models that were judged");
   Hull hull = lower_hull(energies.data(), static_cast<Index>(energies.size()),
@@ -104,13 +118,20 @@ nb::tuple path_of(const FoldModels& found, double factor) {
     std::vector<double> out;
     out.reserve(hull.places.size());
     for (const Index place : hull.places) out.push_back(values[place]);
-    return to_array(out);
+    return out;
   };
-  const auto errors = chosen(found.errors), along = chosen(found.along),
-             square = chosen(found.square);
-  for (Index& place : hull.places) place += found.begins[1];  // sizes, from that of the first
-  return nb::make_tuple(to_array(hull.slopes), hull.end * factor, to_array(hull.places), errors,
-                        along, square);
+  std::vector<double> sizes;  // from that of the first
+  sizes.reserve(hull.places.size());
+  for (const Index place : hull.places) {
+    sizes.push_back(static_cast<double>(place + found.begins[1]));
+  }
+  return {std::move(hull.slopes),
+          hull.end * factor,
+          std::move(sizes),
+          chosen(found.errors),
+          chosen(found.along),
+          chosen(found.square),
+          weight};
 }
 
 class PythonFolds {
@@ -178,6 +199,9 @@ class PythonFolds {
     out.reserve(judged.size());
     for (Folds::Judged& fold : judged) {
       FoldModels models(std::move(fold.found), fold.rounding);
+      for (std::vector<double>* each : {&models.errors, &models.along, &models.square}) {
+        each->reserve(fold.verdicts.size());
+      }
       for (const HeldOut::Verdict& verdict : fold.verdicts) {
         models.errors.push_back(verdict.error);
         models.along.push_back(verdict.along);
@@ -208,6 +232,8 @@ void bind_folds(nb::module_& m) {
   m.def("held_out", &make_held_out, nb::arg("columns"), nb::arg("parts").noconvert(),
         nb::arg("places").noconvert(), nb::arg("y").noconvert(),
         nb::arg("weights").noconvert().none(), nb::keep_alive<0, 1>());
+  m.def("hold_out_all", &hold_out_all, nb::arg("columns"), nb::arg("y").noconvert(),
+        nb::arg("weights").noconvert().none(), nb::keep_alive<0, 1>());
   m.def(
       "held_out_statistics",
       [](const Quadratic& rows) -> std::unique_ptr<HeldOut> {
@@ -229,7 +255,7 @@ void bind_folds(nb::module_& m) {
                      const std::size_t models = f.energies.size();
                      return to_array(f.predictors.data(), {models, f.predictors.size() / models});
                    })
-      .def("path", &path_of, nb::arg("factor"))
+      .def("path", &path_of, nb::arg("factor"), nb::arg("weight"))
       .def_ro("next_gain", &FoldModels::next_gain)
       .def_prop_ro("lows", [](const FoldModels& f) { return to_array(f.lows); })
       .def_ro("rounding", &FoldModels::rounding);

@@ -16,6 +16,7 @@ NB_MODULE(_core, m) {
   ellzero::bind_student_posterior(m);
   ellzero::bind_proof(m);
   ellzero::bind_folds(m);
+  ellzero::bind_fold_curve(m);
   ellzero::bind_groups(m);
   ellzero::bind_segment(m);
   ellzero::bind_shrinkage(m);

@@ -24,6 +24,15 @@ struct FlipRow {
 
 class Factor {
  public:
+  // There is room for so many members before any of it has to be got anew.
+  static constexpr Index kUsual = 48;
+
+  Factor() {
+    for (std::vector<double>* each : {&z_, &b_, &beta_, &inverse_diagonal_, &w_, &u_}) {
+      each->reserve(kUsual);
+    }
+  }
+
   Index size() const { return static_cast<Index>(z_.size()); }
   const std::vector<double>& beta() const { return beta_; }
   const std::vector<double>& inverse_diagonal() const { return inverse_diagonal_; }

@@ -49,6 +49,8 @@ class LeastSquares final : public Engine {
     keep_ = std::min(kSmallBytes / (8 * std::max<Index>(columns(), 1)), cache.bound() / 4);
     if (keep_ >= kLeastKept) kept_.assign(columns(), nullptr);
     keeps_all_ = !kept_.empty() && keep_ >= columns();
+    members_.reserve(Factor::kUsual);
+    gram_.reserve(Factor::kUsual);
   }
   // The same on a quadratic of its own.
   LeastSquares(std::unique_ptr<const Quadratic> own, std::vector<double> ridge,
@@ -252,6 +254,9 @@ class LeastSquares final : public Engine {
   // The first Gram columns that are wanted are kept in use, so many bytes of them, unless these are
   // but a few: asking the cache for one takes a lock, and at every flip that shows.
   static constexpr Index kSmallBytes = 524288, kLeastKept = 32;
+  // Among so few columns every flip is made by itself: their Gram columns stay at hand anyway, and
+  // each combines its own members only.
+  static constexpr Index kFewColumns = 256;
 
   struct Place : State {
     explicit Place(const LeastSquares& engine)
@@ -470,7 +475,7 @@ inline void LeastSquares::move_to(const std::vector<Index>& target) {
     if (!contains(j)) entering_.push_back(j);
   }
   FlipBatch* batch = nullptr;
-  if (!ignores_outsiders_ && leaving_.size() + entering_.size() > 1) {
+  if (!ignores_outsiders_ && columns() > kFewColumns && leaving_.size() + entering_.size() > 1) {
     batch = &batch_;
     batch_.begin(gram_, static_cast<Index>(entering_.size()));
     for (const Index j : leaving_) {

@@ -97,6 +97,7 @@ class FrontierSearch final : public FoldSearch {
       if (models[k].tried && models[k].solved) {
         Solution& model = out.models[k - first];
         model = models[k].solution;
+        model.support = models[k].support;
         model.set_energy(models[k].energy);  // as it was when the table was settled
       } else {
         delicate.push_back(k);

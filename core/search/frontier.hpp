@@ -40,7 +40,7 @@ class Frontier {
     std::vector<Index> near;   // the units that gain most there, where walks keep to these
     // Known once it has been tried, without swaps, where it takes no work:
     bool solved = false;
-    Solution solution;
+    Solution solution;      // but for the support
     double next_gain = -1;  // of the largest size: of one more unit; negative if not known
 
     bool known() const { return energy < std::numeric_limits<double>::infinity(); }
@@ -403,7 +403,9 @@ class Frontier {
         if (with_swaps) note_ways_on(models_[k]);  // walks come after swaps
       } else {
         models_[k].support = engine_.members();
-        models_[k].solved = engine_.solve_at_once(models_[k].solution);
+        models_[k].solved = engine_.solve_at_once(solution_);
+        solution_.support.clear();
+        models_[k].solution = solution_;
       }
       if (k + 1 < static_cast<Index>(models_.size())) {
         try_insertion(context);
@@ -509,6 +511,7 @@ class Frontier {
   std::vector<Model> models_;
   std::vector<Model> waiting_;  // by size, the best that was found since
   std::vector<Index> flipped_;  // room to work in
+  Solution solution_;
   std::vector<double> gains_;
 };
 

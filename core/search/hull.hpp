@@ -17,6 +17,8 @@ struct Hull {
 // interval ends. What is not lower by more than the floor than what is smaller is no solution.
 inline Hull lower_hull(const double* energies, Index count, double next, double floor) {
   Hull hull;
+  hull.places.reserve(count + 1);
+  hull.slopes.reserve(count + 1);
   hull.places.push_back(0);
   const auto slope_to = [&](Index k, double value) {
     const Index last = hull.places.back();

@@ -17,6 +17,7 @@ from ellzero.sources._statistics import SufficientStatistics
 __all__ = [
     "CACHE_BYTES",
     "chosen_rows",
+    "copy_parts",
     "copy_rows",
     "make_columns",
     "make_design",
@@ -69,6 +70,11 @@ def copy_rows(X: Any, rows: NDArray[np.int64]) -> _core.Columns:
     if isinstance(X, Genotypes):
         return X._columns_of(rows)
     return _core.panel_columns(_whole_strides(X), rows)
+
+
+def copy_parts(X: NDArray[np.floating], parts: list[NDArray[np.int64]]) -> list[_core.Columns]:
+    """Copy several lists of rows of a dense X."""
+    return _core.panels_of(_whole_strides(X), parts)
 
 
 def chosen_rows(X: NDArray[np.floating], rows: NDArray[np.int64]) -> _core.Columns:

@@ -48,6 +48,10 @@ __all__ = [
 ]
 
 _SMALL = 1_000_000  # numbers in a table
+# Parameters that have passed, by class, name, type and value, and how many are remembered
+_PLAIN = (int, float, bool, str)
+_passed: set[tuple[Hashable, str, type, Any]] = set()
+_MOST_PASSED = 1000
 
 
 def _first_not_numeric(X: Any) -> Any:
@@ -151,12 +155,27 @@ def _defaults(estimator: Hashable) -> dict[str, Any]:
 
 
 def _check_own_parameters(estimator: BaseEstimator) -> None:
-    """Check those parameters of an estimator that somebody has set."""
-    defaults = _defaults(cast(Hashable, type(estimator)))
+    """Check those parameters of an estimator that somebody has set.
+
+    Plain numbers and words that have passed before are not checked again: on small tables it shows.
+    """
+    kind = cast(Hashable, type(estimator))
+    defaults = _defaults(kind)
     constraints = estimator._parameter_constraints
-    values = {name: getattr(estimator, name) for name in constraints}
-    asked = {name: value for name, value in values.items() if value is not defaults.get(name, ...)}
+    asked = {}
+    for name in constraints:
+        value = getattr(estimator, name)
+        if value is defaults.get(name, ...):
+            continue
+        if type(value) not in _PLAIN or (kind, name, type(value), value) not in _passed:
+            asked[name] = value
+    if not asked:
+        return
     check_parameters(type(estimator).__name__, constraints, **asked)
+    if len(_passed) > _MOST_PASSED:
+        _passed.clear()
+    if not get_config()["skip_parameter_validation"]:
+        _passed.update((kind, n, type(v), v) for n, v in asked.items() if type(v) in _PLAIN)
 
 
 def check_fit_input(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from numbers import Integral
 from threading import local
 from typing import Any, NamedTuple
@@ -163,8 +163,9 @@ def _shuffled_folds(splitter: Any, n: int) -> list[Split] | None:
         return None
     if n < n_folds:
         return None
-    begins = [f * (n // n_folds) + min(f, n % n_folds) for f in range(n_folds + 1)]
-    fold_of_place = np.repeat(_numbers(n_folds), np.diff(begins))
+    lengths = [n // n_folds + (f < n % n_folds) for f in range(n_folds)]
+    begins = [0, *accumulate(lengths)]
+    fold_of_place = np.repeat(_numbers(n_folds), lengths)
     rng = _generator(splitter.random_state)
     splits = []
     for _ in range(n_repeats):

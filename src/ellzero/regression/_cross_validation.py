@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, cast
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero import _core
 from ellzero._certificate import Certificate
 from ellzero._engine import make_search_engine, thread_count
 from ellzero.regression._cv_curve import Curve, FoldPath, Glance, Look, glance_at, make_curve
@@ -94,11 +96,6 @@ class _Ridge:
         self.running = True  # whether it may be chosen
 
 
-def _errors_of_nothing(paths: list[FoldPath]) -> NDArray[np.float64]:
-    """Return every fold's error at the largest prices, where there are forced variables at most."""
-    return np.array([path.errors[0] for path in paths])
-
-
 def _leave_behind(ridges: list[_Ridge]) -> None:
     """Take ridges out of the running that are behind by too much to be chosen.
 
@@ -136,7 +133,7 @@ class CrossValidation(NamedTuple):
         one = hasattr(folds, "batches")
         repeats = cast(Sequence[AnyFolds], [folds] if one else folds)
         found = self._search(repeats)
-        nothing = [_errors_of_nothing(paths) for paths in found[0].paths]
+        nothing = [_core.errors_of_nothing(paths) for paths in found[0].paths]
         # Of repeats at once, where they know: the first may have to be made anew.
         scale = getattr(folds, "error_scale", None) or repeats[0].error_scale
 
@@ -162,25 +159,28 @@ class CrossValidation(NamedTuple):
         standard error above that one's, the smallest for every ridge, and of these the one of least
         error among those of fewest variables, to half a variable.
         """
+        known = {i: curves[i] for i in running}
+        values = {i: curve.value(cautious=self.rescales) for i, curve in known.items()}
 
         def value(pair: tuple[int, int]) -> float:
-            return float(curves[pair[0]].value(cautious=self.rescales)[pair[1]])
+            return float(values[pair[0]][pair[1]])
 
         def size(pair: tuple[int, int]) -> float:
-            return float(curves[pair[0]].mean_size[pair[1]])
+            return float(known[pair[0]].mean_size[pair[1]])
 
-        best = min(((i, curves[i].best(cautious=self.rescales)) for i in running), key=value)
-        curve, at = curves[best[0]], best[1]
-        bar = curve.mean_error[at] + np.nan_to_num(curve.se_error[at])  # NaN for one fold
-        near = [(i, place) for i in running if (place := curves[i].first_below(bar)) is not None]
+        best = min(((i, known[i].least(values[i])) for i in running), key=value)
+        curve, at = known[best[0]], best[1]
+        se = float(curve.se_error[at])
+        bar = float(curve.mean_error[at]) + (0.0 if math.isnan(se) else se)  # NaN for one fold
+        near = [(i, place) for i in running if (place := known[i].first_below(bar)) is not None]
         fewest = min(map(size, near))
         simple = min((pair for pair in near if size(pair) <= fewest + 0.5), key=value)
         return {
             rule: Mark(
                 self.ridges[i],
-                curves[i].middle(place),
-                float(curves[i].rescaling[place]),
-                float(curves[i].mean_size[place]),
+                known[i].middle(place),
+                float(known[i].rescaling[place]),
+                float(known[i].mean_size[place]),
             )
             for rule, (i, place) in (("min", best), ("1se", simple))
         }
@@ -259,7 +259,7 @@ class CrossValidation(NamedTuple):
         while late:
             for ridge, search in late:
                 ridge.paths[-1] = search.paths(ridge.size, self.progress)
-                nothing = _errors_of_nothing(ridges[0].paths[-1])
+                nothing = _core.errors_of_nothing(ridges[0].paths[-1])
                 ridge.glance = glance_at(ridge.paths[-1], ridge.most, self.rescales, nothing)
                 ridge.look = ridge.glance.look
             least = min((ridge.glance for ridge in ridges), key=lambda glance: glance.error)

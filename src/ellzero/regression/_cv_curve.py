@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cached_property, lru_cache
 from typing import NamedTuple
@@ -9,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ellzero import _core
+from ellzero._core import FoldPath
 from ellzero.regression._hull import middle
 
 __all__ = ["Curve", "FoldPath", "Glance", "Look", "glance_at", "make_curve"]
@@ -18,23 +21,6 @@ _Floats = NDArray[np.float64]
 _FACTORS = 9
 # Errors by fold and interval that are worked on at a time, and that a look at them may keep.
 _AT_A_TIME, _KEPT = 2**19, 2**15
-_TINY = float(np.finfo(float).tiny)
-
-
-class FoldPath(NamedTuple):
-    """The solutions of one fold as lam falls, in terms of the lam of all rows.
-
-    With r what a solution leaves of the test rows and f what it predicts, as deviations from the
-    mean, the mean squared error of s f is ``error - 2 (s - 1) along + (s - 1)^2 square``.
-    """
-
-    lambdas: _Floats  # where they change, decreasing
-    end: float  # the least lam that something is known about
-    sizes: NDArray[np.int64]
-    errors: _Floats  # mean of r^2
-    along: _Floats  # mean of r f
-    square: _Floats  # mean of f^2
-    weight: float  # of the test rows
 
 
 class Curve(NamedTuple):
@@ -53,8 +39,11 @@ class Curve(NamedTuple):
 
     def best(self, *, cautious: bool = False) -> int:
         """Return the interval of least error; if several tie, that of the largest lam."""
-        value = self.value(cautious=cautious)
-        return int(np.flatnonzero(value <= value.min() + self.rounding)[0])
+        return self.least(self.value(cautious=cautious))
+
+    def least(self, value: _Floats) -> int:
+        """Return the interval of least value; if several tie, that of the largest lam."""
+        return int((value <= value.min() + self.rounding).nonzero()[0][0])
 
     def value(self, *, cautious: bool) -> _Floats:
         """Return the mean error, cautiously with what may be luck in it: see `luck_of`."""
@@ -74,8 +63,9 @@ class Curve(NamedTuple):
 
     def first_below(self, bar: float) -> int | None:
         """Return the interval of largest lam whose error is at most this; None if there is none."""
-        below = np.flatnonzero(self.mean_error <= bar)
-        return int(below[0]) if below.size else None
+        below = self.mean_error <= bar
+        place = int(below.argmax())
+        return place if below[place] else None
 
 
 def luck_of(saved: _Floats, se: _Floats) -> _Floats:
@@ -109,21 +99,19 @@ def make_curve(
     from; None takes those of the first interval. ``seen`` is what a glance at the only repeat saw.
     """
     every = [path for paths in repeats for path in paths]
-    low, high = _intervals(every) if seen is None else (seen.low, seen.high)
+    low, high = _core.intervals_of(every) if seen is None else (seen.low, seen.high)
     if nothing is None:
-        nothing = [np.array([path.errors[0] for path in paths]) for paths in repeats]
+        nothing = [_core.errors_of_nothing(paths) for paths in repeats]
     means: list[tuple[_Floats, ...]] = []
-    joined = [_Paths(paths) for paths in repeats] if seen is None else []
     stretches = _stretches(len(every), len(low))
     fold_errors = np.empty((len(every), len(low))) if len(stretches) > 1 else None
     for stretch in stretches:
         if seen is None:
-            found = [_Repeat(paths, low[stretch]) for paths in joined]
+            found = [_Repeat(paths, low[stretch]) for paths in repeats]
             rescaling = _best_factor(found, nothing, most, cautious)
             errors = [repeat.errors_of(rescaling) for repeat in found]
         else:
             found, rescaling, errors = [seen.repeat], seen.rescaling, [seen.errors]
-        saved = [base[:, None] - each for each, base in zip(errors, nothing, strict=False)]
         if fold_errors is None:
             fold_errors = np.concatenate(errors) if len(errors) > 1 else errors[0]
         else:
@@ -131,8 +119,8 @@ def make_curve(
         means.append(
             (
                 *_mean_and_error(found, errors),
-                *_mean_and_error(found, saved),
-                _mean([repeat.share @ repeat.sizes for repeat in found]),
+                *_mean_and_error(found, errors, nothing),
+                _mean([repeat.mean_sizes for repeat in found]),
                 rescaling,
             )
         )
@@ -163,8 +151,12 @@ class Glance(NamedTuple):
         if len(self.share) < 2:
             return False
         difference = self.fold_errors - other.fold_errors
-        difference = difference[:, None]
-        se = _standard_error_of(self.share, difference, self.share @ difference)[0]
+        unit = float(np.abs(difference).max())  # squares of errors may overflow
+        if not 0 < unit < np.inf:
+            return unit == 0 and self.error > other.error
+        deviations = difference / unit
+        deviations -= self.share @ deviations
+        se = unit * math.sqrt(self.share @ deviations**2 / (len(self.share) - 1))
         return bool(self.error - other.error > errors * se)
 
 
@@ -180,18 +172,18 @@ class Look(NamedTuple):
 
 def glance_at(paths: list[FoldPath], most: float, cautious: bool, nothing: _Floats) -> Glance:
     """Return the least of the curve that these folds alone make."""
-    low, high = _intervals(paths)
-    least, found, joined = np.inf, None, _Paths(paths)
+    low, high = _core.intervals_of(paths)
+    least, found = np.inf, None
     stretches = _stretches(len(paths), len(low))
     for stretch in stretches:
-        repeat = _Repeat(joined, low[stretch])
+        repeat = _Repeat(paths, low[stretch])
         rescaling = _best_factor([repeat], [nothing], most, cautious)
         errors = repeat.errors_of(rescaling)
         mean = repeat.share @ errors
         known = np.where(np.isnan(mean), np.inf, mean)
         best = int(np.argmin(known))
         if found is None or known[best] < least:
-            size = float(repeat.share @ repeat.sizes_at(best))
+            size = float(repeat.mean_sizes[best])
             least = known[best]
             short = len(stretches) == 1 and errors.size <= _KEPT
             look = Look(low, high, repeat, rescaling, errors) if short else None
@@ -200,83 +192,36 @@ def glance_at(paths: list[FoldPath], most: float, cautious: bool, nothing: _Floa
     return found
 
 
-class _Paths:
-    """The paths of the folds of one repeat, one after the other."""
-
-    def __init__(self, paths: list[FoldPath]) -> None:
-        self._paths = paths
-        share = np.array([path.weight for path in paths])
-        self.share = share / share.sum()
-        self.lambdas = np.concatenate([path.lambdas for path in paths])
-        breaks = np.array([len(path.lambdas) for path in paths])
-        # Among the solutions: those that follow a breakpoint, and the last of every path
-        self.after = np.arange(len(self.lambdas)) + np.repeat(np.arange(len(paths)), breaks) + 1
-        self.last = np.cumsum(breaks + 1) - 1
-
-    @cached_property
-    def sizes(self) -> _Floats:
-        """The number of variables of every solution."""
-        return self._each("sizes")
-
-    @cached_property
-    def errors(self) -> _Floats:
-        """The mean of r^2 of every solution."""
-        return self._each("errors")
-
-    @cached_property
-    def along(self) -> _Floats:
-        """The mean of r f of every solution."""
-        return self._each("along")
-
-    @cached_property
-    def square(self) -> _Floats:
-        """The mean of f^2 of every solution."""
-        return self._each("square")
-
-    def _each(self, name: str) -> _Floats:
-        values = np.concatenate([getattr(path, name) for path in self._paths])
-        return np.asarray(values, dtype=np.float64)
-
-
 class _Repeat:
     """The folds of one repeat on the intervals that end at ``low``."""
 
-    def __init__(self, paths: _Paths, low: _Floats) -> None:
-        self._paths, self._count = paths, len(low)
-        self.share = paths.share
-        # A solution begins at the first interval below its breakpoint.
-        self._begins = np.zeros(paths.last[-1] + 1, dtype=np.int64)
-        self._begins[paths.after] = np.searchsorted(-low, -paths.lambdas, side="right")
-        self._ends = np.append(self._begins[1:], 0)
-        self._ends[paths.last] = self._count
-
-    def _spread(self, values: _Floats) -> _Floats:
-        """Return something of every solution, by fold and interval."""
-        return np.repeat(values, self._ends - self._begins).reshape(-1, self._count)
-
-    def sizes_at(self, place: int) -> _Floats:
-        """Return the size in every fold on one interval."""
-        return self._paths.sizes[(self._begins <= place) & (place < self._ends)]
+    def __init__(self, paths: list[FoldPath], low: _Floats) -> None:
+        self._table = _core.FoldTable(paths, low)
+        self.share = self._table.share
 
     @cached_property
-    def sizes(self) -> _Floats:
-        """The numbers of variables, by fold and interval."""
-        return self._spread(self._paths.sizes)
+    def mean_sizes(self) -> _Floats:
+        """The mean number of variables on every interval."""
+        return self._table.mean_sizes
 
     @cached_property
     def errors(self) -> _Floats:
         """The mean of r^2, by fold and interval."""
-        return self._spread(self._paths.errors)
+        return self._table.errors
 
     @cached_property
     def along(self) -> _Floats:
         """The mean of r f, by fold and interval."""
-        return self._spread(self._paths.along)
+        return self._table.along
 
     @cached_property
     def square(self) -> _Floats:
         """The mean of f^2, by fold and interval."""
-        return self._spread(self._paths.square)
+        return self._table.square
+
+    def mean_and_error(self, values: _Floats, base: _Floats | None) -> tuple[_Floats, _Floats]:
+        """Return the mean over folds, and its se, of values or of how much less than a base."""
+        return self._table.mean_and_error(values, base)
 
     def errors_of(self, rescaling: _Floats) -> _Floats:
         """Return the error of every fold on every interval."""
@@ -308,15 +253,6 @@ class _Repeat:
         variance += more**4 * covariance(c, c) - 4 * more**3 * covariance(b, c)
         se = np.sqrt(np.maximum(variance, 0) / max(len(self.share) - 1, 1))
         return unit * saved, unit * se
-
-
-def _intervals(paths: list[FoldPath]) -> tuple[_Floats, _Floats]:
-    """Return the ends of the intervals of lam on which no fold's solution changes."""
-    end = max(path.end for path in paths)
-    edges = np.sort(np.concatenate([*(path.lambdas for path in paths), (end, np.inf)]))
-    edges = edges[np.searchsorted(edges, end, side="right") - 1 :]
-    edges = edges[np.append(True, edges[1:] != edges[:-1])][::-1]
-    return edges[1:], edges[:-1]
 
 
 def _best_factor(
@@ -353,31 +289,20 @@ def _mean(values: Sequence[_Floats]) -> _Floats:
     return mean
 
 
-def _mean_and_error(repeats: list[_Repeat], values: list[_Floats]) -> tuple[_Floats, _Floats]:
+def _mean_and_error(
+    repeats: list[_Repeat], errors: list[_Floats], nothing: Sequence[_Floats] | None = None
+) -> tuple[_Floats, _Floats]:
     """Return the mean over folds and its standard error, averaged over the repeats.
 
-    Those of one fold have no error.
+    Of errors, or of how much less than those of ``nothing`` they are. Those of one fold have no
+    standard error.
     """
-    pairs = list(zip(repeats, values, strict=True))
-    means = [repeat.share @ each for repeat, each in pairs]
-    known = [
-        _standard_error_of(repeat.share, each, mean)
-        for (repeat, each), mean in zip(pairs, means, strict=True)
-        if len(repeat.share) > 1
+    bases: Sequence[_Floats | None] = [None] * len(errors) if nothing is None else nothing
+    found = [
+        repeat.mean_and_error(each, base)
+        for repeat, each, base in zip(repeats, errors, bases, strict=False)
     ]
-    return _mean(means), _mean(known) if known else np.full(values[0].shape[1], np.nan)
-
-
-def _standard_error_of(share: _Floats, values: _Floats, mean: _Floats) -> _Floats:
-    finite = np.isfinite(mean)  # predictions may be too large to be squared
-    all_finite = bool(finite.all())
-    known, centre = values, mean
-    if not all_finite:
-        known, centre = np.where(finite, values, 0.0), np.where(finite, mean, 0.0)
-    largest = max(float(known.max()), -float(known.min()))
-    unit = max(largest, _TINY)  # squares of errors may overflow
-    deviations = known - centre  # there may be many: one by one, in place
-    deviations /= unit
-    variance = share @ np.square(deviations, out=deviations)
-    error: _Floats = unit * np.sqrt(variance / (len(share) - 1))
-    return error if all_finite else np.where(finite, error, np.inf)
+    if len(found) == 1:
+        return found[0]
+    known = [se for repeat, (_, se) in zip(repeats, found, strict=True) if len(repeat.share) > 1]
+    return _mean([mean for mean, _ in found]), _mean(known) if known else found[0][1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from ellzero import _core
 from ellzero._engine import (
     CACHE_BYTES,
     chosen_rows,
+    copy_parts,
     copy_rows,
     make_columns,
     make_design,
@@ -28,6 +30,7 @@ __all__ = ["Data"]
 
 _Integers = NDArray[np.int64]
 _Floats = NDArray[np.float64]
+_Targets = tuple[_Floats, _Floats | None]  # responses and weights
 # Below so many numbers it makes no difference.
 _LITTLE = 20_000
 
@@ -64,12 +67,18 @@ class Data(NamedTuple):
             return make_columns(self.X[which].tocsc())
         return copy_rows(self.X, which)
 
-    def columns_beside(self, which: _Integers, products: _Floats | None) -> _core.Columns:
-        """Return the same, beside products of them if these are ready.
+    def columns_of_parts(
+        self, parts: list[_Integers], products: Sequence[_Floats | None]
+    ) -> list[_core.Columns]:
+        """Return the columns of parts of the rows, beside products of them if these are ready.
 
         Few passes are made then, so that it does not pay to copy them.
         """
-        return self.columns_of(which) if products is None else chosen_rows(self.X, which)
+        if products[0] is not None:
+            return [chosen_rows(self.X, rows) for rows in parts]
+        if isinstance(self.X, np.ndarray):
+            return copy_parts(self.X, parts)
+        return [self.columns_of(rows) for rows in parts]
 
     def columns_left_out(self, which: _Integers) -> _core.Columns:
         """Return the columns of few rows, where they lie if X lies row by row."""
@@ -122,14 +131,19 @@ class Data(NamedTuple):
             largest=DEFAULT_MAX_SIZE,
         )
 
-    def design_of(
-        self, which: _Integers, columns: _core.Columns, products: _Floats | None = None
+    def design_on(
+        self, columns: _core.Columns, targets: _Targets, products: _Floats | None
     ) -> _core.Quadratic:
         """Return the design of some of the rows, on their columns; products of these save work."""
-        y, weight = self._targets(which)
         return make_design_on(
-            columns, y, weight, self.fit_intercept, self.threads, CACHE_BYTES, products
+            columns, *targets, self.fit_intercept, self.threads, CACHE_BYTES, products
         )
+
+    def targets_of_parts(self, order: _Integers, ends: list[int]) -> list[_Targets]:
+        """Return responses and weights of parts of the rows, which follow each other in order."""
+        y, weight = self._targets(order)
+        parts = [slice(begin, end) for begin, end in pairwise([0, *ends])]
+        return [(y[part], None if weight is None else weight[part]) for part in parts]
 
     def source_parts(
         self, rows: list[_Integers]
@@ -172,6 +186,6 @@ class Data(NamedTuple):
         """Return rows to be judged by; each is in a place in one of several tables."""
         return _core.held_out(columns, part_of, place, *self._targets(which))
 
-    def _targets(self, which: _Integers) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
+    def _targets(self, which: _Integers) -> _Targets:
         weight = None if self.sample_weight is None else self.sample_weight[which]
         return self.y[which], weight

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Hashable, Sequence
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -85,7 +86,7 @@ class Fold(NamedTuple):
 
     def path(self, models: _core.FoldModels, factor: float) -> FoldPath:
         """Return the solutions among the models of a frontier, at a lam of so many times theirs."""
-        return FoldPath(*models.path(factor), self.tested)
+        return models.path(factor, self.tested)
 
 
 class Designs(Protocol):
@@ -132,6 +133,22 @@ class Parts(NamedTuple):
     part_of: _Integers  # by row
     place: _Integers  # of each row in its part
     room: Room
+    # Where part f is what split f is judged by: the responses and weights of every part
+    tested: list[tuple[_Floats, _Floats | None]] | None
+
+    def folds(self, splits: list[Split]) -> list[Fold]:
+        """Return the folds that train on the parts of each split."""
+        count = len(self.columns)
+        places = np.flatnonzero(self.trained_on.T)  # by split and part
+        begins = np.searchsorted(places, count * np.arange(len(splits) + 1)).tolist()
+        parts = places % count
+        designs = [self.pool(parts[begin:end]) for begin, end in pairwise(begins)]
+        if self.tested is None:
+            held_out = [self._held_out(split.test) for split in splits]
+        else:
+            pairs = zip(self.columns, self.tested, strict=True)
+            held_out = [_core.hold_out_all(own, *targets) for own, targets in pairs]
+        return [Fold(*each) for each in zip(designs, held_out, strict=True)]
 
     def fold(
         self, trained_on: NDArray[np.bool_], test: _Integers, pairs: Designs | None = None
@@ -142,8 +159,10 @@ class Parts(NamedTuple):
             return self.pool(np.flatnonzero(trained_on))
 
         design = make() if pairs is None else pairs.design(trained_on.tobytes(), make)
-        part_of, place = self.part_of[test], self.place[test]
-        return Fold(design, self.data.held_out(test, self.columns, part_of, place))
+        return Fold(design, self._held_out(test))
+
+    def _held_out(self, test: _Integers) -> _core.HeldOut:
+        return self.data.held_out(test, self.columns, self.part_of[test], self.place[test])
 
     def pool(self, which: _Integers) -> _core.Quadratic:
         """Return the design of some parts together."""
@@ -157,28 +176,34 @@ def make_parts(data: Data, splits: list[Split]) -> Parts | None:
     """
     if data.is_screened:
         return None
-    found = _tests_as_parts(splits, len(data.y)) or _find_parts(splits, len(data.y))
+    found = _tests_as_parts(splits, len(data.y))
+    at_tests = found is not None
+    found = found or _find_parts(splits, len(data.y))
     if found is None:
         return None
     rows, part_of, trained_on = found
+    lengths = [len(which) for which in rows]
+    ends = np.cumsum(lengths)
+    order = np.concatenate(rows)
     place = np.empty(len(data.y), dtype=np.int64)
-    for which in rows:
-        place[which] = np.arange(len(which))
+    place[order] = np.arange(len(order)) - np.repeat(ends - lengths, lengths)
     table = data.X.nbytes if isinstance(data.X, np.ndarray) else 0
     room = plan_room(data.memory, data.X.shape[1], len(rows), len(splits), data.largest, table)
     if isinstance(data.X, ColumnSource):
         columns, designs, owner = data.source_parts(rows)
         core = _core.make_parts(designs, room.parts, owner, at_once=True)
-        return Parts(data, columns, core, trained_on, part_of, place, room)
+        return Parts(data, columns, core, trained_on, part_of, place, room, None)
     # Where the numbers of a part alone are too small to be squared, whole folds may be fine.
     with contextlib.suppress(ValueError):
         products = data.ready_products(part_of, len(rows))
-        columns = [data.columns_beside(*part) for part in zip(rows, products, strict=True)]
-        designs = [data.design_of(*part) for part in zip(rows, columns, products, strict=True)]
+        targets = data.targets_of_parts(order, ends.tolist())
+        columns = data.columns_of_parts(rows, products)
+        designs = [data.design_on(*part) for part in zip(columns, targets, products, strict=True)]
         # Products of sparse columns cost by entries.
         at_once = not sparse.issparse(data.X)
         core = _core.make_parts(designs, room.parts, at_once=at_once)
-        return Parts(data, columns, core, trained_on, part_of, place, room)
+        tested = targets if at_tests else None
+        return Parts(data, columns, core, trained_on, part_of, place, room, tested)
     return None
 
 
@@ -201,7 +226,10 @@ def _tests_as_parts(splits: list[Split], n: int) -> _Found | None:
     part_of[np.concatenate(rows)] = np.repeat(np.arange(count), lengths)
     if part_of.min() < 0:  # one is in two of them
         return None
-    return [np.sort(test) for test in rows], part_of, ~np.eye(count, dtype=bool)
+    order = np.argsort(part_of.astype(np.uint8), kind="stable")  # by part, and sorted in each
+    ends = accumulate(lengths)
+    sorted_rows = [order[end - length : end] for end, length in zip(ends, lengths, strict=True)]
+    return sorted_rows, part_of, ~np.eye(count, dtype=bool)
 
 
 def _find_parts(splits: list[Split], n: int) -> _Found | None:

@@ -373,9 +373,6 @@ def make_folds(
 def _pool_folds(
     data: Data, splits: list[Split], parts: Parts, whole: _core.Quadratic | None
 ) -> SharedFolds:
-    folds: list[Fold | None] = [
-        parts.fold(which, split.test)
-        for which, split in zip(parts.trained_on.T, splits, strict=True)
-    ]
+    folds: list[Fold | None] = [*parts.folds(splits)]
     whole = parts.pool(np.arange(len(parts.columns))) if whole is None else whole
     return SharedFolds(data, splits, folds, parts, whole, None)

@@ -11,8 +11,8 @@ from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ellzero import _core
 from ellzero._engine import thread_count
 from ellzero.regression._cross_validation import Choice, CrossValidation, Curves, far_beyond
 from ellzero.regression._cv_curve import Curve, FoldPath, Glance, glance_at, make_curve
@@ -67,7 +67,7 @@ class GroupCrossValidation(NamedTuple):
             size, found = self._first_paths(_Searches(first, self, ridge, together), ridge)
             sizes.append(size)
             paths.append([found])
-            nothing = [_errors_of_nothing(paths[0][0])]
+            nothing = [_core.errors_of_nothing(paths[0][0])]
             glances.append(glance_at(found, self._stretch(ridge), self.rescales, nothing[0]))
             if self.hurried and self._is_past_valley(glances):
                 break
@@ -78,7 +78,7 @@ class GroupCrossValidation(NamedTuple):
             for i in running:
                 searches = _Searches(folds, self, self.ridges[i], together)
                 paths[i].append(searches.paths(sizes[i]))
-            nothing.append(_errors_of_nothing(paths[0][-1]))
+            nothing.append(_core.errors_of_nothing(paths[0][-1]))
 
         def curve_of(i: int) -> Curve:
             return make_curve(
@@ -122,7 +122,7 @@ class GroupCrossValidation(NamedTuple):
             size = most = min(one.largest, self.max_size)
         while True:
             paths = searches.paths(size)
-            nothing = _errors_of_nothing(paths)
+            nothing = _core.errors_of_nothing(paths)
             glance = glance_at(paths, self._stretch(ridge), self.rescales, nothing)
             beyond = (
                 int(np.ceil(glance.size)) if self.hurried else far_beyond(glance.size, one.least)
@@ -162,8 +162,3 @@ class _Searches:
         if self._pairs is None:
             return [fold.path(self._open(fold), size) for fold in self._folds]
         return self._together.map(lambda pair: pair[0].path(pair[1], size), self._pairs)
-
-
-def _errors_of_nothing(paths: list[FoldPath]) -> NDArray[np.float64]:
-    """Return every fold's error at the largest prices, where there are forced groups at most."""
-    return np.array([path.errors[0] for path in paths])

@@ -179,16 +179,15 @@ class GrowingFrontier:
         return table._replace(rss=rss, ridge_energy=ridge_energy, **changed)
 
     def _look(self) -> None:
-        models = self.core.models()
-        energies = np.array([model.energy for model in models])
+        energies, support = self.core.energies, self.core.largest
         for size, better in list(self._offered.items()):
-            place = size - models[0].support.size
+            place = size - support.size - 1 + len(energies)
             self.problem.engine.start_at(better)
             if self.problem.engine.energy < energies[place] - self.problem.least_gain:
                 energies[place] = self.problem.engine.energy
             else:
                 del self._offered[size]
-        support = self._offered.get(models[-1].support.size, models[-1].support)
+        support = self._offered.get(support.size, support)
         self.problem.engine.move_to(support)
         best = self.problem.engine.best_insertions(1)
         self.next_column, self.next_gain = (best[0].unit, best[0].gain) if best else (0, 0.0)

@@ -527,7 +527,12 @@ def _tabulate(
         "mean_size",
         "rescaling",
     )
-    table = {name: np.concatenate([getattr(curve, name) for curve in curves]) for name in names}
+
+    def joined(name: str) -> NDArray[np.float64]:
+        each = [getattr(curve, name) for curve in curves]
+        return np.concatenate(each) if len(each) > 1 else each[0].copy()
+
+    table = {name: joined(name) for name in names}
     r2 = 1 - table["mean_error"] / variance if variance > 0 else np.zeros(sum(counts))
     folds = max(len(curve.fold_errors) for curve in curves)
     tables = [_filled(curve.fold_errors, folds) for curve in curves]
