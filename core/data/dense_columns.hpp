@@ -24,6 +24,17 @@ class DenseColumns final : public Columns {
     for (Index r = 0; r < rows; ++r) out[r] = static_cast<double>(*x_.at(row + r, j));
   }
 
+  void read_some(const Index* which, Index count, Index row, Index rows,
+                 double* out) const override {
+    if (x_.row_stride == 1) return Columns::read_some(which, count, row, rows, out);
+    for (Index r = 0; r < rows; ++r) {  // as they lie
+      const T* source = x_.at(row + r, 0);
+      for (Index c = 0; c < count; ++c) {
+        out[c * rows + r] = static_cast<double>(source[which[c] * x_.column_stride]);
+      }
+    }
+  }
+
   void read_rows(Index j, const Index* which, Index count, double* out) const override {
     for (Index r = 0; r < count; ++r) out[r] = static_cast<double>(*x_.at(which[r], j));
   }
@@ -45,7 +56,7 @@ class DenseColumns final : public Columns {
   void take_moments(const Response& response, const TakeMoments& take,
                     const Context& context) const override {
     parallel_ranges(tiles(), worth_sharing(1, context), [&](Index begin, Index end, auto poll) {
-      const auto tile = std::make_unique<Tile>();  // too large for some stacks
+      const auto tile = make_tile();
       std::vector<Moments> total(kTileColumns);
       for (Index tile_index = begin; tile_index < end; ++tile_index) {
         if (poll()) return;

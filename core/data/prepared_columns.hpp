@@ -26,12 +26,12 @@ class PreparedColumns {
   // out[r] = Z(row + r, j)
   void read(Index j, Index row, Index rows, double* out) const {
     columns_.read(j, row, rows, out);
-    const double m = standardisation_.mean[j], f = standardisation_.inverse_scale[j];
-    if (const double* root_weight = standardisation_.root_weight_at(row)) {
-      for (Index r = 0; r < rows; ++r) out[r] = (out[r] - m) * f * root_weight[r];
-    } else {
-      for (Index r = 0; r < rows; ++r) out[r] = (out[r] - m) * f;
-    }
+    standardise(j, row, rows, out);
+  }
+  // out[c * rows + r] = Z(row + r, which[c])
+  void read_some(const Index* which, Index count, Index row, Index rows, double* out) const {
+    columns_.read_some(which, count, row, rows, out);
+    for (Index c = 0; c < count; ++c) standardise(which[c], row, rows, out + c * rows);
   }
 
   // out[b] = Z'V(:, b)
@@ -88,6 +88,16 @@ class PreparedColumns {
   double entries() const { return columns_.entries(); }
 
  private:
+  // Entries of X, of column j from a row on, become those of Z.
+  void standardise(Index j, Index row, Index rows, double* values) const {
+    const double m = standardisation_.mean[j], f = standardisation_.inverse_scale[j];
+    if (const double* root_weight = standardisation_.root_weight_at(row)) {
+      for (Index r = 0; r < rows; ++r) values[r] = (values[r] - m) * f * root_weight[r];
+    } else {
+      for (Index r = 0; r < rows; ++r) values[r] = (values[r] - m) * f;
+    }
+  }
+
   const Columns& columns_;
   const Standardisation standardisation_;
   const double* const response_;
