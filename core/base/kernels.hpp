@@ -158,10 +158,12 @@ void swap_scores(const double* c, const double* d, const double* t, double rho, 
 bool any_swap_above(double least, const double* c, const double* d, const double* t, double rho,
                     double floor, Index count);
 
-// within[i]: whether a swap of column i for a member of at least |rho| can gain anything, whatever
-// its t is; `whole` is what d is of a column that no member explains.
-void swap_reach(const double* c, const double* d, double whole, double rho, double floor,
-                Index count, unsigned char* within);
+// within[i]: for how many of kReaches |rho|, which increase, a swap of column i for a member of no
+// less can gain anything, whatever its t is; `whole` is what d is of a column that no member
+// explains.
+inline constexpr Index kReaches = 4;
+void swap_reach(const double* c, const double* d, double whole, const double* rho, double floor,
+                Index count, double* within);
 
 // t(m, i) = sum over s of a(m, s) gathered(s, i) for the first `columns` of kSwapColumns columns
 // (up to the next multiple of eight); all row by row.

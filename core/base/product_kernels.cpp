@@ -167,6 +167,45 @@ ELLZERO_INLINE void multiply_along_columns(const Strided<T>& x, Index rows, Inde
   }
 }
 
+// Adds kTurns of every fourth row, of W kLanes columns, to their partial sums.
+template <int W, int kTurns, class T>
+ELLZERO_INLINE void add_every_fourth(const T* row, Index stride, const double* shift,
+                                     const double* v, double* sums) {
+  Lanes a[W], m[W];
+  for (int w = 0; w < W; ++w) {
+    a[w] = load(sums + w * kLanes);
+    m[w] = load(shift + w * kLanes);
+  }
+  for (int turn = 0; turn < kTurns; ++turn, row += kLanes * stride, v += kLanes) {
+    const Lanes factor = broadcast(*v);
+    for (int w = 0; w < W; ++w) a[w] += (load(row + w * kLanes) - m[w]) * factor;
+  }
+  for (int w = 0; w < W; ++w) store(sums + w * kLanes, a[w]);
+}
+
+// Adds kTurns times four rows to the four partial sums of all columns.
+template <int kWide, int kTurns, class T>
+ELLZERO_INLINE void add_rows(const T* first, Index stride, Index columns, const double* shift,
+                             const double* v, double* const* sums) {
+  Index k = 0;
+  for (; k + kWide * kLanes <= columns; k += kWide * kLanes) {
+    for (Index i = 0; i < kLanes; ++i) {
+      add_every_fourth<kWide, kTurns>(first + i * stride + k, stride, shift + k, v + i,
+                                      sums[i] + k);
+    }
+  }
+  for (; k + kLanes <= columns; k += kLanes) {
+    for (Index i = 0; i < kLanes; ++i) {
+      add_every_fourth<1, kTurns>(first + i * stride + k, stride, shift + k, v + i, sums[i] + k);
+    }
+  }
+  for (; k < columns; ++k) {
+    for (Index r = 0; r < kTurns * kLanes; ++r) {
+      sums[r % kLanes][k] += (static_cast<double>(first[r * stride + k]) - shift[k]) * v[r];
+    }
+  }
+}
+
 // Columns of a row lie together, one v: lanes run along the columns, and the partial sums of rows
 // 0, 1, 2, 3 modulo four are kept apart, as the lanes above keep them.
 template <class T>
@@ -181,37 +220,17 @@ ELLZERO_INLINE void multiply_along_rows(const Strided<T>& x, Index rows, Index c
     const Index count = columns - j < kWidth ? columns - j : kWidth;
     const double* m = shift + j;
     for (Index k = 0; k < count; ++k) a0[k] = a1[k] = a2[k] = a3[k] = 0;
-    // Eight rows at a time where there are so many: half as often to the partial sums and back.
-    const Index pairs = whole / (2 * kLanes) * (2 * kLanes);
-    for (Index r = 0; r < pairs; r += 2 * kLanes) {
-      const T* row[2 * kLanes];
-      for (Index i = 0; i < 2 * kLanes; ++i) row[i] = x.at(r + i, j);
-      Index k = 0;
-      for (; k + kLanes <= count; k += kLanes) {
-        const Lanes shifts = load(m + k);
-        for (Index i = 0; i < kLanes; ++i) {
-          Lanes sums = load(a[i] + k);
-          sums += (load(row[i] + k) - shifts) * broadcast(v[r + i]);
-          sums += (load(row[kLanes + i] + k) - shifts) * broadcast(v[r + kLanes + i]);
-          store(a[i] + k, sums);
-        }
-      }
-      for (; k < count; ++k) {
-        for (Index i = 0; i < 2 * kLanes; ++i) {
-          a[i % kLanes][k] += (static_cast<double>(row[i][k]) - m[k]) * v[r + i];
-        }
-      }
+    // Many rows at a time: less often to the partial sums and back. Of those that don't stay in the
+    // second cache, which come from afar, so many at once come slowly.
+    constexpr Index kCached = 524288 / sizeof(T);
+    Index r = 0;
+    for (; r + 8 * kLanes <= whole && rows * x.row_stride <= kCached; r += 8 * kLanes) {
+      add_rows<4, 8>(x.at(r, j), x.row_stride, count, m, v + r, a);
     }
-    for (Index r = pairs; r < whole; r += kLanes) {
-      const T *x0 = x.at(r, j), *x1 = x.at(r + 1, j), *x2 = x.at(r + 2, j), *x3 = x.at(r + 3, j);
-      const double w0 = v[r], w1 = v[r + 1], w2 = v[r + 2], w3 = v[r + 3];
-      for (Index k = 0; k < count; ++k) {
-        a0[k] += (static_cast<double>(x0[k]) - m[k]) * w0;
-        a1[k] += (static_cast<double>(x1[k]) - m[k]) * w1;
-        a2[k] += (static_cast<double>(x2[k]) - m[k]) * w2;
-        a3[k] += (static_cast<double>(x3[k]) - m[k]) * w3;
-      }
+    for (; r + 2 * kLanes <= whole; r += 2 * kLanes) {
+      add_rows<1, 2>(x.at(r, j), x.row_stride, count, m, v + r, a);
     }
+    if (r < whole) add_rows<1, 1>(x.at(r, j), x.row_stride, count, m, v + r, a);
     for (Index r = whole; r < rows; ++r) {
       const T* source = x.at(r, j);
       double* target = a[r % kLanes];

@@ -416,15 +416,21 @@ bool any_swap_above(double least, const double* c, const double* d, const double
 }
 
 ELLZERO_MULTIVERSION
-void swap_reach(const double* c, const double* d, double whole, double rho, double floor,
-                Index count, unsigned char* within) {
+void swap_reach(const double* c, const double* d, double whole, const double* rho, double floor,
+                Index count, double* within) {
+  static_assert(kReaches == 4);
   const double root = std::sqrt(whole);
+  const double rho0 = rho[0], rho1 = rho[1], rho2 = rho[2], rho3 = rho[3];
   for (Index i = 0; i < count; ++i) {
     const double explained = whole - d[i];
-    const double reach = std::fabs(c[i]) * (std::sqrt(explained > 0 ? explained : 0.0) + root);
-    // A member's d is -infinity. The bound is left some room for rounding.
-    const bool open = d[i] > -std::numeric_limits<double>::infinity();
-    within[i] = open & ((d[i] <= floor) | (reach * (1 + 1e-9) > rho * d[i]));
+    // The bound is left some room for rounding.
+    const double reach =
+        std::fabs(c[i]) * (std::sqrt(explained > 0 ? explained : 0.0) + root) * (1 + 1e-9);
+    const double own = d[i] > floor ? d[i] : 0.0;
+    const double reached = (reach >= rho0 * own ? 1.0 : 0.0) + (reach >= rho1 * own ? 1.0 : 0.0) +
+                           (reach >= rho2 * own ? 1.0 : 0.0) + (reach >= rho3 * own ? 1.0 : 0.0);
+    // A member's d is -infinity.
+    within[i] = d[i] > -std::numeric_limits<double>::infinity() ? reached : 0.0;
   }
 }
 

@@ -69,6 +69,19 @@ ELLZERO_INLINE void add_strip(const double* strips, Index all, Index first, Inde
   }
 }
 
+// The square of kLanes entries at (i, j), to its place on the other side of the diagonal.
+ELLZERO_INLINE void mirror_square(double* out, Index stride, Index i, Index j) {
+  const double* from = out + i * stride + j;
+  Lanes a = load(from), b = load(from + stride), c = load(from + 2 * stride),
+        d = load(from + 3 * stride);
+  transpose(a, b, c, d);
+  double* to = out + j * stride + i;
+  store(to, a);
+  store(to + stride, b);
+  store(to + 2 * stride, c);
+  store(to + 3 * stride, d);
+}
+
 // Entries j .. j + W kLanes of two rows of pooled products.
 template <int W>
 ELLZERO_INLINE void pool_entries(const double* const* products, Index stride, const double* v,
@@ -133,16 +146,17 @@ void pool_products(const double* const* products, Index stride, const double* v,
     }
   }
   for (Index j = top + kLanes; j < end; j += kLanes) {
-    for (Index i = top; i < std::min(bottom, j); i += kLanes) {
-      const double* from = out + i * out_stride + j;
-      Lanes a = load(from), b = load(from + out_stride), c = load(from + 2 * out_stride),
-            d = load(from + 3 * out_stride);
-      transpose(a, b, c, d);
-      double* to = out + j * out_stride + i;
-      store(to, a);
-      store(to + out_stride, b);
-      store(to + 2 * out_stride, c);
-      store(to + 3 * out_stride, d);
+    for (Index i = top; i < std::min(bottom, j); i += kLanes) mirror_square(out, out_stride, i, j);
+  }
+}
+
+ELLZERO_MULTIVERSION
+void mirror_columns(double* out, Index stride, Index from) {
+  for (Index j = from; j < stride; j += kLanes) {
+    for (Index i = 0; i < j; i += kLanes) mirror_square(out, stride, i, j);
+    // On the diagonal one side of the square is kept.
+    for (Index i = j; i < j + kLanes; ++i) {
+      for (Index l = j; l < i; ++l) out[i * stride + l] = out[l * stride + i];
     }
   }
 }
@@ -197,13 +211,13 @@ void pack_columns(const double* const* columns, Index count, const Index* order,
 
 ELLZERO_MULTIVERSION
 void add_triangle(const double* strips, Index rows, Index begin, Index end, Index columns,
-                  bool fresh, double* out, Index stride) {
+                  bool fresh, double* out, Index stride, Index from) {
   // Once at least: no rows have products, too, which are zero
   for (Index first = begin; first < std::max(end, begin + 1); first += kDepth) {
     const Index depth = std::min(kDepth, end - first);
     const bool anew = fresh && first == begin;
     for (Index top = 0; top < columns; top += kTogether) {
-      for (Index j = top; j < columns; j += kStripColumns) {
+      for (Index j = std::max(top, from); j < columns; j += kStripColumns) {
         const Index width = std::min(kStripColumns, columns - j);
         const Index last = std::min(top + kTogether, j + width);
         if (width > 2 * kLanes) {

@@ -25,10 +25,13 @@ void pack_columns(const double* const* columns, Index count, const Index* order,
 
 // out(i, j) += sum over rows begin .. end of v_i v_j, for i <= j < columns, or = that if `fresh`;
 // rows of out are `stride` apart, which is `columns` rounded up to whole strips, and there are as
-// many of them. What else is in out is overwritten with anything. The bits depend on the values
-// alone.
+// many of them. What else is in these columns of out is overwritten with anything. The bits depend
+// on the values alone. With `from`, a multiple of kStripColumns, only for from <= j.
 void add_triangle(const double* strips, Index rows, Index begin, Index end, Index columns,
-                  bool fresh, double* out, Index stride);
+                  bool fresh, double* out, Index stride, Index from = 0);
+
+// out(j, i) = out(i, j) for i < j < stride and from <= j, both multiples of kLanes.
+void mirror_columns(double* out, Index stride, Index from);
 
 // The same for rows top .. top + kStripColumns of the triangle, which begin at out: out(i - top, j)
 // for top <= i, j. `top` is a multiple of kStripColumns.

@@ -17,8 +17,10 @@ namespace ellzero {
 
 class ChosenQuadratic final : public Quadratic {
  public:
-  // The other one, whose columns are at hand, outlives this.
-  ChosenQuadratic(const Quadratic& whole, std::vector<Index> which, const Context& context)
+  // The other one, whose columns are at hand, outlives this. `known`, if not null, has the products
+  // of the first of these columns, which are not made again.
+  ChosenQuadratic(const Quadratic& whole, std::vector<Index> which, const ChosenQuadratic* known,
+                  const Context& context)
       : Quadratic(chosen(whole, which), kBytes),
         whole_(whole),
         which_(std::move(which)),
@@ -27,11 +29,13 @@ class ChosenQuadratic final : public Quadratic {
         scale_(columns(), 1.0) {
     whole.prepared_columns()->bring(which_.data(), columns());
     if (columns() <= kAtOnce) {
-      multiply_all(context);
+      multiply_all(known, context);
     } else {
       copy();
     }
   }
+
+  bool has_products() const { return products_ != nullptr; }
 
   void gram_columns(const Index* which, Index count, double* const* out,
                     const Context& context) const override {
@@ -76,16 +80,20 @@ class ChosenQuadratic final : public Quadratic {
   }
 
   // All products; no copy is kept of the columns.
-  void multiply_all(const Context& context) {
+  void multiply_all(const ChosenQuadratic* known, const Context& context) {
     const PreparedColumns& z = *whole_.prepared_columns();
     // Whole strips, and whole lines of the processor's cache.
     constexpr Index kWhole = 24;
     static_assert(kWhole % 8 == 0 && kWhole % kStripColumns == 0);
     stride_ = round_up(columns(), kWhole);
     products_ = make_spare_array(stride_ * stride_);
+    const Index from = known ? known->columns() / kWhole * kWhole : 0;
+    for (Index i = 0; i < from; ++i) {
+      std::copy_n(known->products_.get() + i * known->stride_, from, products_.get() + i * stride_);
+    }
     const Index most = std::min(rows_, kTileRows);
-    const std::unique_ptr<double[]> tile(new double[most * columns()]);
-    const std::unique_ptr<double[]> strips(new double[most * stride_]);
+    const std::shared_ptr<double[]> tile = make_spare_array(most * columns());
+    const std::shared_ptr<double[]> strips = make_spare_array(most * stride_);
     const Index last = columns() / kStripColumns * kStripColumns;
     std::fill(strips.get() + last * most, strips.get() + stride_ * most, 0.0);
     std::vector<const double*> column(columns());
@@ -94,17 +102,14 @@ class ChosenQuadratic final : public Quadratic {
     for (Index row = 0; row < rows_; row += kTileRows) {
       context.check();
       const Index rows = std::min(rows_ - row, kTileRows);
-      for (Index i = 0; i < columns(); ++i) {
-        z.read(which_[i], row, rows, tile.get() + i * most);
-        column[i] = tile.get() + i * most;
-      }
+      z.read_some(which_.data(), columns(), row, rows, tile.get());
+      for (Index i = 0; i < columns(); ++i) column[i] = tile.get() + i * rows;
       pack_columns(column.data(), columns(), order.data(), rows, 0, shift_.data(), strips.get());
-      add_triangle(strips.get(), rows, 0, rows, columns(), row == 0, products_.get(), stride_);
+      add_triangle(strips.get(), rows, 0, rows, columns(), row == 0, products_.get(), stride_,
+                   from);
     }
     // So far they are above the diagonal.
-    for (Index i = 0; i < columns(); ++i) {
-      for (Index j = 0; j < i; ++j) products_[i * stride_ + j] = products_[j * stride_ + i];
-    }
+    mirror_columns(products_.get(), stride_, from);
   }
 
   void copy() {

@@ -71,10 +71,10 @@ class Columns {
   virtual void read_several(Index first, Index count, Index row, Index rows, double* out) const {
     for (Index c = 0; c < count; ++c) read(first + c, row, rows, out + c * rows);
   }
-  // out[c * stride + r] = X(row + r, which[c])
-  virtual void read_chosen(const Index* which, Index count, Index row, Index rows, double* out,
-                           Index stride) const {
-    for (Index c = 0; c < count; ++c) read(which[c], row, rows, out + c * stride);
+  // out[c * rows + r] = X(row + r, which[c])
+  virtual void read_some(const Index* which, Index count, Index row, Index rows,
+                         double* out) const {
+    for (Index c = 0; c < count; ++c) read(which[c], row, rows, out + c * rows);
   }
   // out[r] = X(which[r], j)
   virtual void read_rows(Index j, const Index* which, Index count, double* out) const = 0;

@@ -30,13 +30,13 @@ class DenseColumns final : public Columns {
 
   // Where columns of a row lie together, of a few rows at a time: each line of the processor's
   // cache serves several columns.
-  void read_chosen(const Index* which, Index count, Index row, Index rows, double* out,
-                   Index stride) const override {
+  void read_some(const Index* which, Index count, Index row, Index rows,
+                 double* out) const override {
     const Index step = x_.row_stride == 1 ? rows : 8;
     for (Index begin = 0; begin < rows; begin += step) {
       const Index length = std::min(step, rows - begin);
       for (Index c = 0; c < count; ++c) {
-        read(which[c], row + begin, length, out + c * stride + begin);
+        read(which[c], row + begin, length, out + c * rows + begin);
       }
     }
   }
@@ -62,7 +62,7 @@ class DenseColumns final : public Columns {
   void take_moments(const Response& response, const TakeMoments& take,
                     const Context& context) const override {
     parallel_ranges(tiles(), worth_sharing(1, context), [&](Index begin, Index end, auto poll) {
-      const auto tile = std::make_unique<Tile>();  // too large for some stacks
+      const auto tile = make_tile();
       std::vector<Moments> total(kTileColumns);
       for (Index tile_index = begin; tile_index < end; ++tile_index) {
         if (poll()) return;

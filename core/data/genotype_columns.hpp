@@ -127,7 +127,7 @@ class GenotypeColumns final : public Columns {
                              const Context& context) const {
     const std::vector<double> shift(kTileColumns, 0.0);
     const auto work = [&](Index begin, Index end, auto poll) {
-      const auto tile = std::make_unique<Tile>();  // too large for some stacks
+      const auto tile = make_tile();
       std::vector<Moments> total(kTileColumns);
       for (Index tile_index = begin; tile_index < end; ++tile_index) {
         if (poll()) return;

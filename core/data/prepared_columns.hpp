@@ -26,13 +26,12 @@ class PreparedColumns {
   // out[r] = Z(row + r, j)
   void read(Index j, Index row, Index rows, double* out) const {
     columns_.read(j, row, rows, out);
-    prepare(j, row, rows, out);
+    standardise(j, row, rows, out);
   }
-  // out[c * stride + r] = Z(row + r, which[c])
-  void read_chosen(const Index* which, Index count, Index row, Index rows, double* out,
-                   Index stride) const {
-    columns_.read_chosen(which, count, row, rows, out, stride);
-    for (Index c = 0; c < count; ++c) prepare(which[c], row, rows, out + c * stride);
+  // out[c * rows + r] = Z(row + r, which[c])
+  void read_some(const Index* which, Index count, Index row, Index rows, double* out) const {
+    columns_.read_some(which, count, row, rows, out);
+    for (Index c = 0; c < count; ++c) standardise(which[c], row, rows, out + c * rows);
   }
 
   // out[b] = Z'V(:, b)
@@ -73,14 +72,14 @@ class PreparedColumns {
       context.check();
       const Index rows = std::min(kTileRows, this->rows() - row);
       std::copy_n(response_ + row, rows, residual.data());
-      read_chosen(support.data(), k, row, rows, columns.data(), stride);
+      read_some(support.data(), k, row, rows, columns.data());
       for (Index s = 0; s < k; ++s) {
-        const double* column = columns.data() + s * stride;
+        const double* column = columns.data() + s * rows;
         for (Index r = 0; r < rows; ++r) residual[r] -= beta[s] * column[r];
       }
       rss += dot(residual.data(), residual.data(), rows);
       for (Index s = 0; s < k; ++s) {
-        products[s] += dot(columns.data() + s * stride, residual.data(), rows);
+        products[s] += dot(columns.data() + s * rows, residual.data(), rows);
       }
     }
     return rss;
@@ -89,13 +88,13 @@ class PreparedColumns {
   double entries() const { return columns_.entries(); }
 
  private:
-  // Makes entries of Z of some of X.
-  void prepare(Index j, Index row, Index rows, double* out) const {
+  // Entries of X, of column j from a row on, become those of Z.
+  void standardise(Index j, Index row, Index rows, double* values) const {
     const double m = standardisation_.mean[j], f = standardisation_.inverse_scale[j];
     if (const double* root_weight = standardisation_.root_weight_at(row)) {
-      for (Index r = 0; r < rows; ++r) out[r] = (out[r] - m) * f * root_weight[r];
+      for (Index r = 0; r < rows; ++r) values[r] = (values[r] - m) * f * root_weight[r];
     } else {
-      for (Index r = 0; r < rows; ++r) out[r] = (out[r] - m) * f;
+      for (Index r = 0; r < rows; ++r) values[r] = (values[r] - m) * f;
     }
   }
 

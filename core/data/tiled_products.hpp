@@ -3,11 +3,20 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <vector>
 
+#include "base/spare_array.hpp"
 #include "data/columns.hpp"
 
 namespace ellzero {
+
+// Not filled with anything. It is too large for some stacks.
+inline std::shared_ptr<Tile> make_tile() {
+  static_assert(sizeof(Tile) % sizeof(double) == 0 && alignof(Tile) <= 64);
+  const std::shared_ptr<double[]> memory = make_spare_array(sizeof(Tile) / sizeof(double));
+  return {memory, new (memory.get()) Tile};
+}
 
 inline Index tile_count(Index columns) { return (columns + kTileColumns - 1) / kTileColumns; }
 
@@ -31,7 +40,7 @@ void add_tiled_products(Index n, Index p, Index stretches, const Operand& operan
                         const Coming& upcoming, double* const* out, const Context& context) {
   const Index width = round_up(operand.width(), 4), v_size = width * kTileStride;
   const auto work = [&](Index begin, Index end, auto poll) {
-    const auto tile = std::make_unique<Tile>();  // too large for some stacks
+    const auto tile = make_tile();
     std::vector<double> v(std::min(stretches * kTileRows, round_up(n, kTileRows)) / kTileRows *
                           v_size);
     std::vector<double*> target(width, nullptr);

@@ -146,8 +146,10 @@ class Engine {
   // Whether there may be engines of some of the units alone.
   virtual bool has_some() const { return false; }
   // One of these, at none of its units, which moves in less time; null if there is none. Unit i of
-  // it is units[i] of this one, which has to outlive it.
-  virtual std::unique_ptr<Engine> on_some(const std::vector<Index>&, const Context&) const {
+  // it is units[i] of this one, which has to outlive it. `known`, if not null, is one that was made
+  // so of the first of these units: what it knows need not be found out again.
+  virtual std::unique_ptr<Engine> on_some(const std::vector<Index>& /*units*/,
+                                          std::unique_ptr<Engine> /*known*/, const Context&) const {
     return nullptr;
   }
 

@@ -24,13 +24,22 @@ struct FlipRow {
 
 class Factor {
  public:
-  // There is room for so many members before any of it has to be got anew.
-  static constexpr Index kUsual = 48;
-
-  Factor() {
-    for (std::vector<double>* each : {&z_, &b_, &beta_, &inverse_diagonal_, &w_, &u_}) {
-      each->reserve(kUsual);
+  Factor() = default;
+  Factor(const Factor&) = default;
+  // Rows beyond the last are not copied where there are so many.
+  Factor& operator=(const Factor& other) {
+    if (capacity_ == other.capacity_) {
+      std::copy_n(other.m_.begin(), other.size() * capacity_, m_.begin());
+    } else {
+      m_ = other.m_;
+      capacity_ = other.capacity_;
     }
+    z_ = other.z_;
+    explained_ = other.explained_;
+    b_ = other.b_;
+    beta_ = other.beta_;
+    inverse_diagonal_ = other.inverse_diagonal_;
+    return *this;
   }
 
   Index size() const { return static_cast<Index>(z_.size()); }
@@ -156,7 +165,6 @@ class Factor {
   }
   // The rows of A^-1 at some places, increasing.
   void inverse_rows(const std::vector<Index>& places, std::vector<double>& out) const {
-    constexpr Index kRows = 4;  // that combine_rows() makes at a time
     const Index k = size(), count = static_cast<Index>(places.size());
     const Index begin = count ? places[0] : 0, rows = k - begin;
     std::vector<const double*> below(rows);
@@ -173,20 +181,28 @@ class Factor {
   }
   // A^-1, row by row
   std::vector<double> inverse() const {
-    std::vector<double> out(size() * size(), 0.0);
-    for (Index r = 0; r < size(); ++r) {
-      for (Index s = 0; s <= r; ++s) {
-        const double factor = row(r)[s];
-        for (Index i = 0; i <= s; ++i) out[s * size() + i] += factor * row(r)[i];
+    const Index k = size();
+    std::vector<double> out(k * k), own(kRows * k);
+    std::vector<const double*> rows(k);
+    for (Index r = 0; r < k; ++r) rows[r] = row(r);
+    // Some rows at a time, up to the diagonal: rows of M before these have nothing there.
+    for (Index s = 0; s < k; s += kRows) {
+      const Index some = std::min(kRows, k - s), below = k - s;
+      for (Index m = 0; m < some; ++m) {
+        for (Index r = 0; r < below; ++r) own[m * below + r] = rows[s + r][s + m];
       }
+      combine_rows(rows.data() + s, own.data(), below, some, below, 0, s + some, out.data() + s * k,
+                   k);
     }
-    for (Index s = 0; s < size(); ++s) {
-      for (Index i = 0; i < s; ++i) out[i * size() + s] = out[s * size() + i];
+    for (Index s = 0; s < k; ++s) {
+      for (Index i = 0; i < s; ++i) out[i * k + s] = out[s * k + i];
     }
     return out;
   }
 
  private:
+  static constexpr Index kRows = 4;  // that combine_rows() makes at a time
+
   double* row(Index r) { return m_.data() + r * capacity_; }
 
   void reserve(Index rows) {

@@ -49,8 +49,6 @@ class LeastSquares final : public Engine {
     keep_ = std::min(kSmallBytes / (8 * std::max<Index>(columns(), 1)), cache.bound() / 4);
     if (keep_ >= kLeastKept) kept_.assign(columns(), nullptr);
     keeps_all_ = !kept_.empty() && keep_ >= columns();
-    members_.reserve(Factor::kUsual);
-    gram_.reserve(Factor::kUsual);
   }
   // The same on a quadratic of its own.
   LeastSquares(std::unique_ptr<const Quadratic> own, std::vector<double> ridge,
@@ -184,7 +182,7 @@ class LeastSquares final : public Engine {
   void prepare(const std::vector<Index>& columns) override { cache_.prepare(columns); }
   void expect_gains_above(double gain) override { expected_gain_ = gain; }
   bool has_some() const override { return quadratic_.prepared_columns() && zy_.empty(); }
-  std::unique_ptr<Engine> on_some(const std::vector<Index>& units,
+  std::unique_ptr<Engine> on_some(const std::vector<Index>& units, std::unique_ptr<Engine> known,
                                   const Context& context) const override {
     if (!has_some()) return nullptr;
     const PreparedColumns* z = quadratic_.prepared_columns();
@@ -196,8 +194,17 @@ class LeastSquares final : public Engine {
       ridges.clear();
       for (const Index j : units) ridges.push_back(ridge_[j]);
     }
-    return std::make_unique<LeastSquares>(
-        std::make_unique<ChosenQuadratic>(quadratic_, units, context), std::move(ridges), context);
+    const ChosenQuadratic* before = nullptr;
+    if (known) {
+      const Quadratic* own = static_cast<const LeastSquares&>(*known).own_.get();
+      before = static_cast<const ChosenQuadratic*>(own);
+      if (!before->has_products()) {
+        before = nullptr;
+        known.reset();  // it takes memory
+      }
+    }
+    auto chosen = std::make_unique<ChosenQuadratic>(quadratic_, units, before, context);
+    return std::make_unique<LeastSquares>(std::move(chosen), std::move(ridges), context);
   }
 
   // Another response on the same columns: its products with them, and its square. Only solve() goes
@@ -327,6 +334,17 @@ class LeastSquares final : public Engine {
     ++flips_;
     if (drifted() && !batch) refresh();
   }
+  // Whether to flip those that leave and enter is more work than to begin anew: columns that are
+  // combined with each other, in both cases.
+  bool is_far() const {
+    if (ignores_outsiders_) return false;
+    const std::size_t flips = leaving_.size() + entering_.size();
+    const std::size_t then = members_.size() - leaving_.size() + entering_.size();
+    if (2 * flips * (members_.size() + entering_.size()) <= then * (then + 3)) return false;
+    return flips > 1 && std::all_of(entering_.begin(), entering_.end(), [&](Index j) {
+             return scores_.place(j) == Scores::Place::out;
+           });
+  }
   // Makes other columns the members, with nothing computed for them; unchanged if one can't be had.
   void hold(const std::vector<Index>& members);
 
@@ -407,7 +425,7 @@ class LeastSquares final : public Engine {
   double ready_pivot_ = 0;
   FlipBatch batch_;
   std::vector<char> marked_;
-  std::vector<const double*> held_;
+  std::vector<const double*> held_, held_gram_;
   std::vector<Index> leaving_, entering_;
   std::vector<double> cross_, b_;
 };
@@ -473,6 +491,10 @@ inline void LeastSquares::move_to(const std::vector<Index>& target) {
   entering_.clear();
   for (const Index j : target) {
     if (!contains(j)) entering_.push_back(j);
+  }
+  if (is_far()) {
+    start_at(target);
+    return;
   }
   FlipBatch* batch = nullptr;
   if (!ignores_outsiders_ && columns() > kFewColumns && leaving_.size() + entering_.size() > 1) {
@@ -574,7 +596,7 @@ inline void LeastSquares::hold(const std::vector<Index>& members) {
   // Those that stay are not given back and asked for again.
   held_.resize(columns(), nullptr);
   for (Index s = 0; s < size(); ++s) held_[members_[s]] = gram_[s];
-  std::vector<const double*> gram;
+  held_gram_.clear();
   entering_.clear();
   const auto forget = [&] {
     for (const Index j : members_) held_[j] = nullptr;
@@ -585,7 +607,7 @@ inline void LeastSquares::hold(const std::vector<Index>& members) {
         held_[j] = acquire(j);
         entering_.push_back(j);
       }
-      gram.push_back(held_[j]);
+      held_gram_.push_back(held_[j]);
     }
   } catch (...) {
     for (const Index j : entering_) {
@@ -600,7 +622,7 @@ inline void LeastSquares::hold(const std::vector<Index>& members) {
     if (held_[j]) release(j);
   }
   forget();
-  gram_ = std::move(gram);
+  gram_.swap(held_gram_);
   members_ = members;
 }
 

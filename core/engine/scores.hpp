@@ -92,13 +92,20 @@ class Scores {
   template <class Whole>
   void compute(const std::vector<const double*>& gram, const Factor& factor,
                const std::vector<double>& zy, Whole&& whole) {
-    double t[kChunk];
-    for (Index begin = 0; begin < columns(); begin += kChunk) {
-      const Index end = std::min(columns(), begin + kChunk);
+    constexpr Index kRows = 4, kColumns = 128;
+    double t[kRows * kColumns];
+    for (Index begin = 0; begin < columns(); begin += kColumns) {
+      const Index end = std::min(columns(), begin + kColumns);
       for (Index i = begin; i < end; ++i) d_[i] = whole(i);
-      for (Index r = 0; r < factor.size(); ++r) {
-        combine(gram.data(), factor.row(r), r + 1, begin, end, t);
-        for (Index i = begin; i < end; ++i) d_[i] -= t[i - begin] * t[i - begin];
+      for (Index r = 0; r < factor.size(); r += kRows) {
+        // Rows of the factor are zero beyond the diagonal.
+        const Index rows = std::min(kRows, factor.size() - r);
+        combine_rows(gram.data(), factor.row(r), factor.stride(), rows, r + rows, begin, end, t,
+                     kColumns);
+        for (Index m = 0; m < rows; ++m) {
+          const double* own = t + m * kColumns;
+          for (Index i = begin; i < end; ++i) d_[i] -= own[i - begin] * own[i - begin];
+        }
       }
       combine(gram.data(), factor.beta().data(), factor.size(), begin, end, t);
       for (Index i = begin; i < end; ++i) c_[i] = zy[i] - t[i - begin];

@@ -19,6 +19,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "engine/scores.hpp"
@@ -58,52 +59,87 @@ void search_swaps(const Factor& factor, const Scores& scores,
                   Take&& take) {
   const Index count = static_cast<Index>(movable.size()), k = factor.size();
   if (count == 0) return;
-  double least_rho = std::numeric_limits<double>::infinity();
+  // Members in the order of |rho|, so that those within reach of a column come first.
+  struct Member {
+    double rho;
+    Index position;
+  };
+  std::vector<Member> members;
+  members.reserve(count);
   for (const Index r : movable) {
-    const double root = std::sqrt(factor.inverse_diagonal()[r]);
-    least_rho = std::min(least_rho, std::fabs(factor.beta()[r]) / root);
+    members.push_back({factor.beta()[r] / std::sqrt(factor.inverse_diagonal()[r]), r});
   }
-  std::vector<double> a(count * k), rho(count);
-  // Not filled with anything before it is written to.
-  const std::unique_ptr<double[]> t(new double[count * kSwapColumns]);
-  const std::unique_ptr<double[]> gathered(new double[k * kSwapColumns]);
+  std::sort(members.begin(), members.end(),
+            [](const Member& a, const Member& b) { return std::fabs(a.rho) < std::fabs(b.rho); });
   const std::vector<double> inverse = factor.inverse();
+  std::vector<double> a(count * k);
   for (Index m = 0; m < count; ++m) {
-    const double* row = inverse.data() + movable[m] * k;
-    const double root = std::sqrt(row[movable[m]]);
-    rho[m] = factor.beta()[movable[m]] / root;
-    for (Index s = 0; s < k; ++s) a[m * k + s] = row[s] / root;
+    const Index r = members[m].position;
+    const double* row = inverse.data() + r * k;
+    const double scale = 1 / std::sqrt(row[r]);
+    for (Index s = 0; s < k; ++s) a[m * k + s] = row[s] * scale;
+  }
+  // Groups of members, each tried with the columns within reach of its first. Four are combined at
+  // a time.
+  Index begins[kReaches + 1] = {0};
+  double least[kReaches];
+  for (Index g = 0; g < kReaches; ++g) {
+    begins[g + 1] = std::min(count, round_up(count * (g + 1) / kReaches, 4));
+    least[g] = begins[g] < count ? reach * std::fabs(members[begins[g]].rho)
+                                 : std::numeric_limits<double>::max();
   }
 
-  Index columns_in[kSwapColumns], filled = 0;
+  // Not filled with anything before it is written to.
+  const std::unique_ptr<double[]> t(new double[4 * kSwapColumns]);
+  const std::unique_ptr<double[]> gathered(new double[k * kSwapColumns]);
+  // These, and how many groups each reaches.
+  Index columns_in[kSwapColumns], reached[kSwapColumns], filled = 0;
   double c[kSwapColumns], d[kSwapColumns], score[kSwapColumns];
   const auto try_gathered = [&] {
     context.check();
-    for (Index s = 0; s < k; ++s) {
-      for (Index i = 0; i < filled; ++i) gathered[s * kSwapColumns + i] = gram[s][columns_in[i]];
+    // Those that reach most come first: widths[g] of them reach group g.
+    Index widths[kReaches] = {}, next[kReaches] = {}, which[kSwapColumns];
+    for (Index i = 0; i < filled; ++i) ++widths[reached[i] - 1];
+    for (Index g = kReaches - 2; g >= 0; --g) {
+      next[g] = widths[g + 1];
+      widths[g] += widths[g + 1];
     }
-    combine_gathered(gathered.get(), k, filled, a.data(), count, t.get());
-    for (Index m = 0; m < count; ++m) {
-      const double* t_m = t.get() + m * kSwapColumns;
-      if (!any_swap_above(bar, c, d, t_m, rho[m], Scores::kSpan, filled)) continue;
-      swap_scores(c, d, t_m, rho[m], Scores::kSpan, filled, score);
-      for (Index i = 0; i < filled; ++i) {
-        if (score[i] > bar) take(score[i], movable[m], columns_in[i]);
+    for (Index i = 0; i < filled; ++i) which[next[reached[i] - 1]++] = columns_in[i];
+    for (Index i = 0; i < filled; ++i) {
+      c[i] = scores.c()[which[i]];
+      d[i] = scores.d()[which[i]];
+    }
+    for (Index s = 0; s < k; ++s) {
+      for (Index i = 0; i < filled; ++i) gathered[s * kSwapColumns + i] = gram[s][which[i]];
+    }
+    for (Index g = 0; g < kReaches && widths[g] > 0; ++g) {
+      for (Index first = begins[g]; first < begins[g + 1]; first += 4) {
+        const Index some = std::min<Index>(4, begins[g + 1] - first);
+        combine_gathered(gathered.get(), k, widths[g], a.data() + first * k, some, t.get());
+        for (Index m = first; m < first + some; ++m) {
+          const double* t_m = t.get() + (m - first) * kSwapColumns;
+          const double rho = members[m].rho;
+          if (!any_swap_above(bar, c, d, t_m, rho, Scores::kSpan, widths[g])) continue;
+          swap_scores(c, d, t_m, rho, Scores::kSpan, widths[g], score);
+          for (Index i = 0; i < widths[g]; ++i) {
+            if (score[i] > bar) take(score[i], members[m].position, which[i]);
+          }
+        }
       }
     }
     filled = 0;
   };
-  unsigned char within[Scores::kChunk];
+  double within[Scores::kChunk];
   for (Index begin = 0; begin < scores.columns(); begin += Scores::kChunk) {
     const Index length = std::min(scores.columns() - begin, Scores::kChunk);
-    swap_reach(scores.c().data() + begin, scores.d().data() + begin, whole, reach * least_rho,
-               Scores::kSpan, length, within);
+    swap_reach(scores.c().data() + begin, scores.d().data() + begin, whole, least, Scores::kSpan,
+               length, within);
     for (Index i = 0; i < length; ++i) {
-      if (!within[i]) continue;
+      // Without a branch that nobody could foresee.
       columns_in[filled] = begin + i;
-      c[filled] = scores.c()[begin + i];
-      d[filled] = scores.d()[begin + i];
-      if (++filled == kSwapColumns) try_gathered();
+      reached[filled] = static_cast<Index>(within[i]);
+      filled += within[i] > 0;
+      if (filled == kSwapColumns) try_gathered();
     }
   }
   if (filled > 0) try_gathered();
@@ -115,9 +151,13 @@ inline Swap best_swap(const Factor& factor, const Scores& scores,
                       const std::vector<const double*>& gram, const std::vector<Index>& movable,
                       double whole, const Context& context) {
   Swap best;
-  search_swaps(factor, scores, gram, movable, whole, 1, best.gain, context,
+  double bar = 0;
+  search_swaps(factor, scores, gram, movable, whole, 1, bar, context,
                [&](double score, Index position, Index column) {
-                 if (score > best.gain + kTie * best.gain) best = {position, column, score};
+                 const bool first = std::tie(position, column) < std::tie(best.position, best.unit);
+                 if (!first && !(score > best.gain + kTie * best.gain)) return;
+                 best = {position, column, score};
+                 bar = score - kTie * score;
                });
   best.gain *= 0.5;
   return best;

@@ -280,12 +280,12 @@ class Frontier {
     if (!stays_near()) return whole();
     const auto held = [&](Index k) { return nearby.holds(models_[k].support); };
     if (!std::all_of(sizes.begin(), sizes.end(), held)) {
-      std::vector<Index> units;
+      std::vector<char> units(engine_.units(), 0);
       for (const Model& model : models_) {
-        units.insert(units.end(), model.support.begin(), model.support.end());
-        units.insert(units.end(), model.near.begin(), model.near.end());
+        for (const Index unit : model.support) units[unit] = 1;
+        for (const Index unit : model.near) units[unit] = 1;
       }
-      nearby.choose(engine_, std::move(units), limits_, context);
+      nearby.choose(engine_, units, limits_, context);
     }
     if (!nearby.engine()) return whole();
     return {*nearby.engine(), nearby.limits(), &nearby};
@@ -308,7 +308,7 @@ class Frontier {
       if (next.unit < 0 || !engine.flip(next.unit)) break;
       if (equals_table(engine.size(), engine.energy())) return any;
       any |= offer(ground, engine.members(), engine.energy());
-      retraced &= best_step(ground, !up).unit == next.unit;
+      retraced = retraced && best_step(ground, !up).unit == next.unit;
       if (step < further) next = best_step(ground, up);
     }
     if (retraced) return any;
@@ -349,6 +349,7 @@ class Frontier {
     }
     if (!engine.walks_down()) return best;
     std::vector<Step> removals;
+    removals.reserve(engine.size());
     for (Index r = 0; r < engine.size(); ++r) {
       const Index j = engine.members()[r];
       if (!ground.limits.is_forced(j)) removals.push_back({j, energy + engine.removal_cost(r)});
@@ -369,10 +370,10 @@ class Frontier {
     const auto enough = [&](double gain) { return gain > 0 && gain >= bar; };
     const Index least = std::min(engine_.units() / kHundredth, kMostOfHundredth);
     if (std::count_if(gains_.begin(), gains_.end(), enough) < least) {
-      std::vector<double> sorted = gains_;
-      std::nth_element(sorted.begin(), sorted.begin() + (least - 1), sorted.end(),
-                       std::greater<double>());
-      bar = sorted[least - 1] - kSameGain * std::fabs(sorted[least - 1]);
+      std::vector<double> highest(least);
+      std::partial_sort_copy(gains_.begin(), gains_.end(), highest.begin(), highest.end(),
+                             std::greater<double>());
+      bar = highest.back() - kSameGain * std::fabs(highest.back());
     }
     std::vector<Index> out;
     for (Index i = 0; i < engine_.units(); ++i) {

@@ -13,21 +13,28 @@ namespace ellzero {
 
 class Surroundings {
  public:
-  // Chooses these units, in any order, of an engine that outlives this. There may be no engine of
-  // them alone.
-  void choose(const Engine& whole, std::vector<Index> units, const Limits& limits,
+  // Chooses the marked units of an engine that outlives this, and keeps those from before if most
+  // of them are among these. There may be no engine of them alone.
+  void choose(const Engine& whole, const std::vector<char>& marked, const Limits& limits,
               const Context& context) {
-    std::sort(units.begin(), units.end());
-    units.erase(std::unique(units.begin(), units.end()), units.end());
-    units_ = std::move(units);
+    const auto wanted = [&](Index unit) { return marked[unit] != 0; };
+    if (2 * std::count_if(units_.begin(), units_.end(), wanted) <
+        static_cast<std::ptrdiff_t>(units_.size())) {
+      units_.clear();
+      engine_.reset();
+    }
     place_.assign(whole.units(), -1);
     for (std::size_t i = 0; i < units_.size(); ++i) place_[units_[i]] = static_cast<Index>(i);
+    for (Index unit = 0; unit < whole.units(); ++unit) {
+      if (!marked[unit] || place_[unit] >= 0) continue;
+      place_[unit] = static_cast<Index>(units_.size());
+      units_.push_back(unit);
+    }
     limits_ = {std::vector<char>(limits.forced.empty() ? 0 : units_.size(), 0), limits.max_size};
     for (std::size_t i = 0; i < limits_.forced.size(); ++i) {
       limits_.forced[i] = limits.forced[units_[i]];
     }
-    engine_.reset();  // before there is another: they take memory
-    engine_ = whole.on_some(units_, context);
+    engine_ = whole.on_some(units_, std::move(engine_), context);
   }
 
   // Null if there is none.
@@ -52,7 +59,7 @@ class Surroundings {
     return support;
   }
 
-  std::vector<Index> units_;  // sorted
+  std::vector<Index> units_;
   std::vector<Index> place_;  // of every unit among these; -1 if it is not
   Limits limits_;
   std::unique_ptr<Engine> engine_;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any, cast
@@ -37,6 +37,7 @@ __all__ = [
     "UNUSED",
     "Interval",
     "StrOptions",
+    "check_arguments",
     "check_classifier_input",
     "check_fit_input",
     "check_parameters",
@@ -147,10 +148,19 @@ def check_parameters(caller: str, constraints: dict[str, list[Any]], **values: A
     validate_parameter_constraints(constraints, to_check, caller_name=caller)
 
 
+def check_arguments(
+    function: Callable[..., Any], constraints: dict[str, list[Any]], **values: Any
+) -> None:
+    """Check those arguments of a function that somebody has set."""
+    defaults = _defaults(function)
+    asked = {name: value for name, value in values.items() if value is not defaults[name]}
+    check_parameters(function.__name__, constraints, **asked)
+
+
 @cache
-def _defaults(estimator: Hashable) -> dict[str, Any]:
-    """Return what the parameters of a class are unless it is told otherwise: they are valid."""
-    parameters = inspect.signature(cast(type, estimator)).parameters
+def _defaults(called: Callable[..., Any]) -> dict[str, Any]:
+    """Return what parameters of a class or function are unless it is told otherwise: valid."""
+    parameters = inspect.signature(called).parameters
     return {name: parameter.default for name, parameter in parameters.items()}
 
 
@@ -159,7 +169,7 @@ def _check_own_parameters(estimator: BaseEstimator) -> None:
 
     Plain numbers and words that have passed before are not checked again: on small tables it shows.
     """
-    kind = cast(Hashable, type(estimator))
+    kind = cast(Callable[..., Any], type(estimator))
     defaults = _defaults(kind)
     constraints = estimator._parameter_constraints
     asked = {}

@@ -6,6 +6,7 @@ import math
 import threading
 from collections.abc import Callable
 from functools import wraps
+from itertools import pairwise
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -101,9 +102,10 @@ class Frontier:
         solutions = growing.solutions()
         self._solutions = solutions.rescaled(self.rescaling, self._total)
         self._refitted: set[int] = set()  # models whose costs of removal are exact
-        places = range(len(solutions.rss))
-        self.supports = [solutions.support[solutions.part(place)] for place in places]
-        self.sizes = np.diff(solutions.begins)
+        begins = solutions.begins
+        parts = pairwise(begins.tolist())
+        self.supports = [solutions.support[begin:end] for begin, end in parts]
+        self.sizes = begins[1:] - begins[:-1]
         self.energies = 0.5 * solutions.rss + solutions.ridge_energy
         self._hull = growing.hull_of(self.energies)
         self.lambdas, self.hull_sizes = self._hull.lambdas, self._hull.sizes

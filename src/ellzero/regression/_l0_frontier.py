@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ellzero._columns import resolve_columns
 from ellzero._engine import make_design, thread_count
 from ellzero._progress import progress_printer
-from ellzero._sklearn import Interval, StrOptions, check_parameters, check_table
+from ellzero._sklearn import Interval, StrOptions, check_arguments, check_table
 from ellzero.regression._frontier import Frontier
 from ellzero.regression._growth import GrowingFrontier
 from ellzero.regression._losses import LOSSES, Loss, check_response, default_ridge
@@ -220,8 +220,8 @@ def l0_frontier(
     structure = Structure(
         feature_groups, size_in, heredity, parents, penalty_factor, positive, at_most
     )
-    check_parameters(
-        "l0_frontier",
+    check_arguments(
+        l0_frontier,
         _CONSTRAINTS,
         loss=loss,
         max_size=max_size,

@@ -216,7 +216,7 @@ def largest_size(
     max_size: int | None, fixed: NDArray[np.int64], n_columns: int, default: int = DEFAULT_MAX_SIZE
 ) -> int:
     """Return the size not to exceed: by default so many more than the columns that are given."""
-    n_fixed = int(np.unique(fixed).size)
+    n_fixed = int(np.unique(fixed).size) if fixed.size else 0
     if max_size is None:
         return min(n_columns, n_fixed + default)
     if n_fixed > max_size:
