@@ -51,7 +51,7 @@ __all__ = [
 _SMALL = 1_000_000  # numbers in a table
 # Parameters that have passed, by class, name, type and value, and how many are remembered
 _PLAIN = (int, float, bool, str)
-_passed: set[tuple[Hashable, str, type, Any]] = set()
+_passed: set[tuple[Callable[..., Any], str, type, Any]] = set()
 _MOST_PASSED = 1000
 
 
