@@ -162,19 +162,6 @@ void mirror_columns(double* out, Index stride, Index from) {
 }
 
 ELLZERO_MULTIVERSION
-void merge_strips(const double* one, const double* other, const double* v, double factor,
-                  Index columns, Index top, double* out, Index stride) {
-  const Index end = round_up(columns, kLanes), bottom = std::min(end, top + kStripColumns);
-  for (Index i = top; i < bottom; ++i) {
-    const Index row = (i - top) * stride;
-    const Lanes own = broadcast(factor * v[i]);
-    for (Index j = i / kLanes * kLanes; j < end; j += kLanes) {
-      store(out + row + j, load(one + row + j) + load(other + row + j) + own * load(v + j));
-    }
-  }
-}
-
-ELLZERO_MULTIVERSION
 void pack_table(const double* table, Index stride, const Index* order, Index rows, Index columns,
                 const double* middle, double* strips) {
   pack_table_any(table, stride, order, rows, columns, middle, strips);

@@ -49,11 +49,6 @@ void pool_products(const double* const* products, Index stride, const double* v,
                    const double* weight, Index parts, const double* scale, Index columns, Index top,
                    double* out, Index out_stride);
 
-// out(i - top, j) = one(i - top, j) + other(i - top, j) + factor * v_i v_j for those rows and j
-// from top on, all of them `stride` apart.
-void merge_strips(const double* one, const double* other, const double* v, double factor,
-                  Index columns, Index top, double* out, Index stride);
-
 // A triangle is packed if its rows follow each other without what is left of the diagonal.
 inline Index packed_size(Index count) { return count * (count + 1) / 2; }
 

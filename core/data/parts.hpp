@@ -50,7 +50,7 @@ class Parts final : public ColumnPasses {
       }
     }
     if (at_once && PooledGrams::pays(parts_)) {
-      grams_ = std::make_unique<PooledGrams>(parts_, share_.data(), unit_.data());
+      grams_ = std::make_unique<PooledGrams>(parts_, share_.data());
     }
   }
 
