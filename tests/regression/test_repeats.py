@@ -216,12 +216,34 @@ def test_folds_of_a_wide_table_are_what_is_left_of_all_rows(monkeypatch, rng, we
         return L0RegressorCV(cv=5, n_repeats=3, max_size=12, nested=True).fit(X, y, weights)
 
     left = fit()
-    monkeypatch.setattr(Data, "prefers_remainders", lambda data, repeats: False)
+    monkeypatch.setattr(Data, "prefers_remainders", lambda *_: False)
     pooled = fit()
     np.testing.assert_array_equal(np.flatnonzero(left.coef_), np.flatnonzero(pooled.coef_))
     for name in ("lam_low", "mean_error", "se_error", "mean_size"):
         np.testing.assert_allclose(left.cv_results_[name], pooled.cv_results_[name], rtol=1e-9)
     assert left.nested_score_ == pytest.approx(pooled.nested_score_, rel=1e-9)
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_float32_is_not_too_large(repeats):
+    X, y = problem(n=50, p=600)
+    options = {"cv": 5, "n_repeats": repeats, "max_size": 12}
+    narrow = L0RegressorCV(**options).fit(X.astype(np.float32), y)  # with no warning
+    wide = L0RegressorCV(**options).fit(X.astype(np.float32).astype(float), y)
+    np.testing.assert_allclose(narrow.coef_, wide.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("cv", "left"), [(5, True), (2, False)])
+def test_parts_of_few_rows_are_left_out_of_all_of_them(monkeypatch, cv, left):
+    X, y = problem(n=100, p=600)
+    splits = [compact_splits(KFold(cv), X, y)]
+    assert (RepeatedFolds(Data(X, y, None, True, 1), splits)[0].parts is None) == left
+    some = L0RegressorCV(cv=cv, n_repeats=1, max_size=12).fit(X, y)
+    monkeypatch.setattr(Data, "prefers_remainders", lambda *_: False)
+    pooled = L0RegressorCV(cv=cv, n_repeats=1, max_size=12).fit(X, y)
+    np.testing.assert_allclose(some.coef_, pooled.coef_, rtol=1e-9)
+    for name in ("lam_low", "mean_error", "se_error"):
+        np.testing.assert_allclose(some.cv_results_[name], pooled.cv_results_[name], rtol=1e-9)
 
 
 def test_repeats_of_a_wide_table_share_the_products_of_all_rows(rng):

@@ -271,7 +271,7 @@ class RepeatedFolds(Sequence[SharedFolds]):
         whole = None
         if len(repeats) > 1 and data.nbytes >= _LARGE_BYTES:
             whole = data.searchable_design()
-        if data.prefers_remainders(len(repeats)):
+        if data.prefers_remainders(len(repeats), len(repeats[0])):
             self._remainders = Remainders(data, whole)
             whole = self._remainders.whole
         if whole is None:

@@ -26,7 +26,7 @@ class Remainders:
         self.whole = data.design(self._columns) if whole is None else whole
         # Beyond that a weight of zero may not be enough to leave a row out.
         self._large = any(
-            max(each.max(initial=0), -each.min(initial=0)) > _LARGE
+            max(float(each.max(initial=0)), -float(each.min(initial=0))) > _LARGE
             for each in (data.numbers(), data.y)
         )
         self.shared = None
