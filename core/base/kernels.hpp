@@ -149,6 +149,9 @@ void flip_columns_beside(const double* const* columns, const double* a, const do
 // score[i] = c[i]^2 / d[i] where d[i] > floor, else -1; returns the highest, or -1.
 double insertion_scores(const double* c, const double* d, double floor, Index count, double* score);
 
+// cost[i] = 1/2 beta[i]^2 / inverse[i]
+void removal_costs(const double* beta, const double* inverse, Index count, double* cost);
+
 // score[i] = (c[i] + t[i] rho)^2 / (d[i] + t[i]^2) - rho^2, twice what swapping the member of rho
 // and t for column i would gain; -infinity where d[i] + t[i]^2 <= floor.
 void swap_scores(const double* c, const double* d, const double* t, double rho, double floor,

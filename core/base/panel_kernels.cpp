@@ -3,7 +3,9 @@
 namespace ellzero {
 namespace {
 
-constexpr Index kHalves = kPanelColumns / kLanes;
+// Vectors across a panel.
+template <class V>
+inline constexpr Index kAcross = kPanelColumns / kLanesOf<V>;
 
 template <class T>
 ELLZERO_INLINE void panel_moments_any(const T* panel, const Stretch& over, Moments* out) {
@@ -13,6 +15,7 @@ ELLZERO_INLINE void panel_moments_any(const T* panel, const Stretch& over, Momen
     out[c].mean_y = over.mean_y;
   }
   if (over.weight == 0) return;
+  constexpr Index kHalves = kAcross<Lanes>;
   const Lanes inverse = broadcast(1 / over.weight);
   Lanes first[kHalves] = {}, left[kHalves] = {}, xx[kHalves] = {}, xy[kHalves] = {};
   if (over.centred) {
@@ -47,41 +50,46 @@ ELLZERO_INLINE void panel_moments_any(const T* panel, const Stretch& over, Momen
   }
 }
 
-template <int N, class T>
+template <class V, int N, class T>
 ELLZERO_INLINE void multiply_panel_n(const T* panel, Index rows, const double* shift,
                                      const double* v, double* out) {
-  Lanes m[kHalves], a[N][kHalves] = {};
-  for (Index h = 0; h < kHalves; ++h) m[h] = load(shift + h * kLanes);
+  constexpr Index kVectors = kAcross<V>;
+  V m[kVectors], a[N][kVectors] = {};
+  for (Index h = 0; h < kVectors; ++h) m[h] = load_as<V>(shift + h * kLanesOf<V>);
   for (Index r = 0; r < rows; ++r) {
-    Lanes x[kHalves];
-    for (Index h = 0; h < kHalves; ++h) x[h] = load(panel + r * kPanelColumns + h * kLanes) - m[h];
+    V x[kVectors];
+    for (Index h = 0; h < kVectors; ++h) {
+      x[h] = load_as<V>(panel + r * kPanelColumns + h * kLanesOf<V>) - m[h];
+    }
     for (int b = 0; b < N; ++b) {
-      const Lanes w = broadcast(v[r * N + b]);
-      for (Index h = 0; h < kHalves; ++h) a[b][h] += x[h] * w;
+      const V w = broadcast_as<V>(v[r * N + b]);
+      for (Index h = 0; h < kVectors; ++h) a[b][h] += x[h] * w;
     }
   }
   for (int b = 0; b < N; ++b) {
-    for (Index h = 0; h < kHalves; ++h) store(out + b * kPanelColumns + h * kLanes, a[b][h]);
+    for (Index h = 0; h < kVectors; ++h) {
+      store(out + b * kPanelColumns + h * kLanesOf<V>, a[b][h]);
+    }
   }
 }
 
-template <class T>
+template <class V, class T>
 ELLZERO_INLINE void multiply_panel_any(const T* panel, Index rows, const double* shift,
                                        const double* v, Index width, double* out) {
   static_assert(kPanelProducts == 6, "as many cases as that");
   switch (width) {
     case 1:
-      return multiply_panel_n<1>(panel, rows, shift, v, out);
+      return multiply_panel_n<V, 1>(panel, rows, shift, v, out);
     case 2:
-      return multiply_panel_n<2>(panel, rows, shift, v, out);
+      return multiply_panel_n<V, 2>(panel, rows, shift, v, out);
     case 3:
-      return multiply_panel_n<3>(panel, rows, shift, v, out);
+      return multiply_panel_n<V, 3>(panel, rows, shift, v, out);
     case 4:
-      return multiply_panel_n<4>(panel, rows, shift, v, out);
+      return multiply_panel_n<V, 4>(panel, rows, shift, v, out);
     case 5:
-      return multiply_panel_n<5>(panel, rows, shift, v, out);
+      return multiply_panel_n<V, 5>(panel, rows, shift, v, out);
     default:
-      return multiply_panel_n<6>(panel, rows, shift, v, out);
+      return multiply_panel_n<V, 6>(panel, rows, shift, v, out);
   }
 }
 
@@ -142,17 +150,14 @@ void panel_moments(const float* panel, const Stretch& over, Moments* out) {
   panel_moments_any(panel, over, out);
 }
 
-ELLZERO_MULTIVERSION
-void multiply_panel(const double* panel, Index rows, const double* shift, const double* v,
-                    Index width, double* out) {
-  multiply_panel_any(panel, rows, shift, v, width, out);
-}
-
-ELLZERO_MULTIVERSION
-void multiply_panel(const float* panel, Index rows, const double* shift, const double* v,
-                    Index width, double* out) {
-  multiply_panel_any(panel, rows, shift, v, width, out);
-}
+ELLZERO_BY_LANES(multiply_panel,
+                 (const double* panel, Index rows, const double* shift, const double* v,
+                  Index width, double* out),
+                 (panel, rows, shift, v, width, out))
+ELLZERO_BY_LANES(multiply_panel,
+                 (const float* panel, Index rows, const double* shift, const double* v, Index width,
+                  double* out),
+                 (panel, rows, shift, v, width, out))
 
 ELLZERO_MULTIVERSION
 void multiply_rows(const double* const* rows, Index count, Index columns, const double* shift,

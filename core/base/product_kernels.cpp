@@ -167,36 +167,37 @@ ELLZERO_INLINE void multiply_along_columns(const Strided<T>& x, Index rows, Inde
   }
 }
 
-// Adds kTurns of every fourth row, of W kLanes columns, to their partial sums.
-template <int W, int kTurns, class T>
+// Adds kTurns of every fourth row, of W vectors of columns, to their partial sums.
+template <class V, int W, int kTurns, class T>
 ELLZERO_INLINE void add_every_fourth(const T* row, Index stride, const double* shift,
                                      const double* v, double* sums) {
-  Lanes a[W], m[W];
+  V a[W], m[W];
   for (int w = 0; w < W; ++w) {
-    a[w] = load(sums + w * kLanes);
-    m[w] = load(shift + w * kLanes);
+    a[w] = load_as<V>(sums + w * kLanesOf<V>);
+    m[w] = load_as<V>(shift + w * kLanesOf<V>);
   }
   for (int turn = 0; turn < kTurns; ++turn, row += kLanes * stride, v += kLanes) {
-    const Lanes factor = broadcast(*v);
-    for (int w = 0; w < W; ++w) a[w] += (load(row + w * kLanes) - m[w]) * factor;
+    const V factor = broadcast_as<V>(*v);
+    for (int w = 0; w < W; ++w) a[w] += (load_as<V>(row + w * kLanesOf<V>) - m[w]) * factor;
   }
-  for (int w = 0; w < W; ++w) store(sums + w * kLanes, a[w]);
+  for (int w = 0; w < W; ++w) store(sums + w * kLanesOf<V>, a[w]);
 }
 
 // Adds kTurns times four rows to the four partial sums of all columns.
-template <int kWide, int kTurns, class T>
+template <class V, int kWide, int kTurns, class T>
 ELLZERO_INLINE void add_rows(const T* first, Index stride, Index columns, const double* shift,
                              const double* v, double* const* sums) {
   Index k = 0;
-  for (; k + kWide * kLanes <= columns; k += kWide * kLanes) {
+  for (; k + kWide * kLanesOf<V> <= columns; k += kWide * kLanesOf<V>) {
     for (Index i = 0; i < kLanes; ++i) {
-      add_every_fourth<kWide, kTurns>(first + i * stride + k, stride, shift + k, v + i,
-                                      sums[i] + k);
+      add_every_fourth<V, kWide, kTurns>(first + i * stride + k, stride, shift + k, v + i,
+                                         sums[i] + k);
     }
   }
   for (; k + kLanes <= columns; k += kLanes) {
     for (Index i = 0; i < kLanes; ++i) {
-      add_every_fourth<1, kTurns>(first + i * stride + k, stride, shift + k, v + i, sums[i] + k);
+      add_every_fourth<Lanes, 1, kTurns>(first + i * stride + k, stride, shift + k, v + i,
+                                         sums[i] + k);
     }
   }
   for (; k < columns; ++k) {
@@ -208,7 +209,7 @@ ELLZERO_INLINE void add_rows(const T* first, Index stride, Index columns, const 
 
 // Columns of a row lie together, one v: lanes run along the columns, and the partial sums of rows
 // 0, 1, 2, 3 modulo four are kept apart, as the lanes above keep them.
-template <class T>
+template <class V, class T>
 ELLZERO_INLINE void multiply_along_rows(const Strided<T>& x, Index rows, Index columns,
                                         const double* shift, const double* root_weight,
                                         const double* v, double* out) {
@@ -225,12 +226,12 @@ ELLZERO_INLINE void multiply_along_rows(const Strided<T>& x, Index rows, Index c
     constexpr Index kCached = 524288 / sizeof(T);
     Index r = 0;
     for (; r + 8 * kLanes <= whole && rows * x.row_stride <= kCached; r += 8 * kLanes) {
-      add_rows<4, 8>(x.at(r, j), x.row_stride, count, m, v + r, a);
+      add_rows<V, 4, 8>(x.at(r, j), x.row_stride, count, m, v + r, a);
     }
     for (; r + 2 * kLanes <= whole; r += 2 * kLanes) {
-      add_rows<1, 2>(x.at(r, j), x.row_stride, count, m, v + r, a);
+      add_rows<V, 1, 2>(x.at(r, j), x.row_stride, count, m, v + r, a);
     }
-    if (r < whole) add_rows<1, 1>(x.at(r, j), x.row_stride, count, m, v + r, a);
+    if (r < whole) add_rows<V, 1, 1>(x.at(r, j), x.row_stride, count, m, v + r, a);
     for (Index r = whole; r < rows; ++r) {
       const T* source = x.at(r, j);
       double* target = a[r % kLanes];
@@ -290,50 +291,47 @@ ELLZERO_INLINE void multiply_turning(const Strided<T>& x, Index rows, Index colu
   }
 }
 
-template <int N, class T>
+template <class V, int N, class T>
 ELLZERO_INLINE void multiply_unpacked_n(const Strided<T>& x, Index rows, Index columns,
                                         const double* shift, const double* root_weight,
                                         const double* const* v, double* const* out) {
   if (x.row_stride == 1) {
     multiply_along_columns<N>(x, rows, columns, shift, root_weight, v, out);
   } else if (N == 1) {
-    multiply_along_rows(x, rows, columns, shift, root_weight, v[0], out[0]);
+    multiply_along_rows<V>(x, rows, columns, shift, root_weight, v[0], out[0]);
   } else {
     multiply_turning<N>(x, rows, columns, shift, root_weight, v, out);
   }
 }
 
-template <class T>
+template <class V, class T>
 ELLZERO_INLINE void multiply_unpacked_any(const Strided<T>& x, Index rows, Index columns,
                                           const double* shift, const double* root_weight,
                                           const double* const* v, Index width, double* const* out) {
   static_assert(kUnpackedColumns == 4, "as many cases as that");
   switch (width) {
     case 1:
-      return multiply_unpacked_n<1>(x, rows, columns, shift, root_weight, v, out);
+      return multiply_unpacked_n<V, 1>(x, rows, columns, shift, root_weight, v, out);
     case 2:
-      return multiply_unpacked_n<2>(x, rows, columns, shift, root_weight, v, out);
+      return multiply_unpacked_n<V, 2>(x, rows, columns, shift, root_weight, v, out);
     case 3:
-      return multiply_unpacked_n<3>(x, rows, columns, shift, root_weight, v, out);
+      return multiply_unpacked_n<V, 3>(x, rows, columns, shift, root_weight, v, out);
     default:
-      return multiply_unpacked_n<4>(x, rows, columns, shift, root_weight, v, out);
+      return multiply_unpacked_n<V, 4>(x, rows, columns, shift, root_weight, v, out);
   }
 }
 
 }  // namespace
 
-ELLZERO_MULTIVERSION
-void multiply_unpacked(const Strided<double>& x, Index rows, Index columns, const double* shift,
-                       const double* root_weight, const double* const* v, Index width,
-                       double* const* out) {
-  multiply_unpacked_any(x, rows, columns, shift, root_weight, v, width, out);
-}
-
-ELLZERO_MULTIVERSION
-void multiply_unpacked(const Strided<float>& x, Index rows, Index columns, const double* shift,
-                       const double* root_weight, const double* const* v, Index width,
-                       double* const* out) {
-  multiply_unpacked_any(x, rows, columns, shift, root_weight, v, width, out);
-}
+ELLZERO_BY_LANES(multiply_unpacked,
+                 (const Strided<double>& x, Index rows, Index columns, const double* shift,
+                  const double* root_weight, const double* const* v, Index width,
+                  double* const* out),
+                 (x, rows, columns, shift, root_weight, v, width, out))
+ELLZERO_BY_LANES(multiply_unpacked,
+                 (const Strided<float>& x, Index rows, Index columns, const double* shift,
+                  const double* root_weight, const double* const* v, Index width,
+                  double* const* out),
+                 (x, rows, columns, shift, root_weight, v, width, out))
 
 }  // namespace ellzero

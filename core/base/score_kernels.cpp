@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -106,114 +107,131 @@ Moments moments(const double* x, const Stretch& over) {
 
 namespace {
 
-// Columns i .. i + W kLanes of N rows of sums, kept in registers.
-template <int N, int W>
+// Vectors of columns from i on, W of them, of N rows of sums, kept in registers.
+template <class V, int N, int W>
 ELLZERO_INLINE void combine_block(const double* const* columns, const double* coefficients,
                                   Index stride, Index count, Index i, double* out,
                                   Index out_stride) {
-  Lanes sums[N][W] = {};
+  V sums[N][W] = {};
   for (Index s = 0; s < count; ++s) {
-    Lanes x[W];
-    for (int w = 0; w < W; ++w) x[w] = load(columns[s] + i + w * kLanes);
+    V x[W];
+    for (int w = 0; w < W; ++w) x[w] = load_as<V>(columns[s] + i + w * kLanesOf<V>);
     for (int m = 0; m < N; ++m) {
-      const Lanes factor = broadcast(coefficients[m * stride + s]);
+      const V factor = broadcast_as<V>(coefficients[m * stride + s]);
       for (int w = 0; w < W; ++w) sums[m][w] += factor * x[w];
     }
   }
   for (int m = 0; m < N; ++m) {
-    for (int w = 0; w < W; ++w) store(out + m * out_stride + w * kLanes, sums[m][w]);
+    for (int w = 0; w < W; ++w) store(out + m * out_stride + w * kLanesOf<V>, sums[m][w]);
   }
 }
 
-// The same for `width` lanes, at most W.
-template <int N, int W>
+// The same for `width` vectors, at most W.
+template <class V, int N, int W>
 ELLZERO_INLINE void combine_up_to(Index width, const double* const* columns,
                                   const double* coefficients, Index stride, Index count, Index i,
                                   double* out, Index out_stride) {
   if (width == W) {
-    combine_block<N, W>(columns, coefficients, stride, count, i, out, out_stride);
+    combine_block<V, N, W>(columns, coefficients, stride, count, i, out, out_stride);
   } else if constexpr (W > 1) {
-    combine_up_to<N, W - 1>(width, columns, coefficients, stride, count, i, out, out_stride);
+    combine_up_to<V, N, W - 1>(width, columns, coefficients, stride, count, i, out, out_stride);
   }
 }
 
-template <int N, int W>
+template <class V, int N, int W>
 ELLZERO_INLINE void combine_n(const double* const* columns, const double* coefficients,
                               Index stride, Index count, Index begin, Index end, double* out,
                               Index out_stride) {
   Index i = begin;
-  for (; i + W * kLanes <= end; i += W * kLanes) {
-    combine_block<N, W>(columns, coefficients, stride, count, i, out + (i - begin), out_stride);
+  for (; i + W * kLanesOf<V> <= end; i += W * kLanesOf<V>) {
+    combine_block<V, N, W>(columns, coefficients, stride, count, i, out + (i - begin), out_stride);
   }
   if constexpr (W > 1) {
-    const Index left = (end - i) / kLanes;
-    combine_up_to<N, W - 1>(left, columns, coefficients, stride, count, i, out + (i - begin),
-                            out_stride);
-    i += left * kLanes;
+    const Index left = (end - i) / kLanesOf<V>;
+    combine_up_to<V, N, W - 1>(left, columns, coefficients, stride, count, i, out + (i - begin),
+                               out_stride);
+    i += left * kLanesOf<V>;
   }
   if (i == end) return;
-  // The last few in lanes too: alone they would be rounded otherwise.
-  Lanes sums[N] = {};
+  // The last few in lanes too, with some before them, as far as there are any: alone they would be
+  // rounded otherwise.
+  if (end - begin >= kLanesOf<V>) {
+    const Index last = end - kLanesOf<V>;
+    combine_block<V, N, 1>(columns, coefficients, stride, count, last, out + (last - begin),
+                           out_stride);
+    return;
+  }
+  V sums[N] = {};
   for (Index s = 0; s < count; ++s) {
-    Lanes x = {};
+    V x = {};
     for (Index l = 0; l < end - i; ++l) x[l] = columns[s][i + l];
-    for (int m = 0; m < N; ++m) sums[m] += broadcast(coefficients[m * stride + s]) * x;
+    for (int m = 0; m < N; ++m) sums[m] += broadcast_as<V>(coefficients[m * stride + s]) * x;
   }
   for (int m = 0; m < N; ++m) {
     for (Index l = 0; l < end - i; ++l) out[m * out_stride + (i - begin) + l] = sums[m][l];
   }
 }
 
-}  // namespace
-
-ELLZERO_MULTIVERSION
-void combine(const double* const* columns, const double* coefficients, Index count, Index begin,
-             Index end, double* out) {
-  combine_n<1, 8>(columns, coefficients, 0, count, begin, end, out, 0);
+template <class V>
+ELLZERO_INLINE void combine_any(const double* const* columns, const double* coefficients,
+                                Index count, Index begin, Index end, double* out) {
+  combine_n<V, 1, 8>(columns, coefficients, 0, count, begin, end, out, 0);
 }
 
-ELLZERO_MULTIVERSION
-void combine_rows(const double* const* columns, const double* coefficients, Index stride,
-                  Index rows, Index count, Index begin, Index end, double* out, Index out_stride) {
+template <class V>
+ELLZERO_INLINE void combine_rows_any(const double* const* columns, const double* coefficients,
+                                     Index stride, Index rows, Index count, Index begin, Index end,
+                                     double* out, Index out_stride) {
   switch (rows) {
     case 1:
-      return combine_n<1, 8>(columns, coefficients, stride, count, begin, end, out, out_stride);
+      return combine_n<V, 1, 8>(columns, coefficients, stride, count, begin, end, out, out_stride);
     case 2:
-      return combine_n<2, 4>(columns, coefficients, stride, count, begin, end, out, out_stride);
+      return combine_n<V, 2, 4>(columns, coefficients, stride, count, begin, end, out, out_stride);
     case 3:
-      return combine_n<3, 3>(columns, coefficients, stride, count, begin, end, out, out_stride);
+      return combine_n<V, 3, 3>(columns, coefficients, stride, count, begin, end, out, out_stride);
     default:
-      return combine_n<4, 2>(columns, coefficients, stride, count, begin, end, out, out_stride);
+      return combine_n<V, 4, 2>(columns, coefficients, stride, count, begin, end, out, out_stride);
   }
 }
 
+}  // namespace
+
+ELLZERO_BY_LANES(combine,
+                 (const double* const* columns, const double* coefficients, Index count,
+                  Index begin, Index end, double* out),
+                 (columns, coefficients, count, begin, end, out))
+
+ELLZERO_BY_LANES(combine_rows,
+                 (const double* const* columns, const double* coefficients, Index stride,
+                  Index rows, Index count, Index begin, Index end, double* out, Index out_stride),
+                 (columns, coefficients, stride, rows, count, begin, end, out, out_stride))
+
 namespace {
 
-template <int W>
+template <class V, int W>
 ELLZERO_INLINE void pool_block(const double* const* inside, const double* const* between,
-                               const double* factor, Index parts, Index i, Lanes* sums) {
+                               const double* factor, Index parts, Index i, V* sums) {
   for (Index b = 0; b < parts; ++b) {
-    const Lanes f = broadcast(factor[b]);
+    const V f = broadcast_as<V>(factor[b]);
     for (int w = 0; w < W; ++w) {
-      sums[w] += load(inside[b] + i + w * kLanes);
-      sums[w] += f * load(between[b] + i + w * kLanes);
+      sums[w] += load_as<V>(inside[b] + i + w * kLanesOf<V>);
+      sums[w] += f * load_as<V>(between[b] + i + w * kLanesOf<V>);
     }
   }
 }
 
-}  // namespace
-
-ELLZERO_MULTIVERSION
-void pool(const double* const* inside, const double* const* between, const double* factor,
-          Index parts, const double* scale, double own, Index count, double* out) {
+template <class V>
+ELLZERO_INLINE void pool_any(const double* const* inside, const double* const* between,
+                             const double* factor, Index parts, const double* scale, double own,
+                             Index count, double* out) {
   constexpr int kWide = 4;
   Index i = 0;
-  for (; i + kWide * kLanes <= count; i += kWide * kLanes) {
-    Lanes sums[kWide] = {};
-    pool_block<kWide>(inside, between, factor, parts, i, sums);
+  for (; i + kWide * kLanesOf<V> <= count; i += kWide * kLanesOf<V>) {
+    V sums[kWide] = {};
+    pool_block<V, kWide>(inside, between, factor, parts, i, sums);
     for (int w = 0; w < kWide; ++w) {
-      const Index at = i + w * kLanes;
-      store(out + at, sums[w] * (load(scale + at) * broadcast(own)));
+      const Index at = i + w * kLanesOf<V>;
+      store(out + at, sums[w] * (load_as<V>(scale + at) * broadcast_as<V>(own)));
     }
   }
   for (; i < count; ++i) {
@@ -226,7 +244,14 @@ void pool(const double* const* inside, const double* const* between, const doubl
   }
 }
 
-ELLZERO_MULTIVERSION
+}  // namespace
+
+ELLZERO_BY_LANES(pool,
+                 (const double* const* inside, const double* const* between, const double* factor,
+                  Index parts, const double* scale, double own, Index count, double* out),
+                 (inside, between, factor, parts, scale, own, count, out))
+
+ELLZERO_MULTIVERSION_WIDE
 void apply_flip(const double* t, double q, double sign, Index count, double* c, double* d) {
   const double step = sign * q;
   for (Index i = 0; i < count; ++i) {
@@ -237,88 +262,93 @@ void apply_flip(const double* t, double q, double sign, Index count, double* c, 
 
 namespace {
 
-// Columns i .. i + W kLanes, whose t stay in registers.
-template <int W>
+// Vectors of columns from i on, W of them, whose t stay in registers.
+template <class V, int W>
 ELLZERO_INLINE void flip_block(const double* const* columns, const double* a, Index count,
                                double step, double sign, Index i, double* c, double* d) {
-  Lanes t[W];
-  for (int w = 0; w < W; ++w) t[w] = broadcast(0);
+  V t[W] = {};
   for (Index s = 0; s < count; ++s) {
-    const Lanes factor = broadcast(a[s]);
+    const V factor = broadcast_as<V>(a[s]);
     const double* column = columns[s] + i;
-    for (int w = 0; w < W; ++w) t[w] += factor * load(column + w * kLanes);
+    for (int w = 0; w < W; ++w) t[w] += factor * load_as<V>(column + w * kLanesOf<V>);
   }
   c += i;
   d += i;
+  const V steps = broadcast_as<V>(step), signs = broadcast_as<V>(sign);
   for (int w = 0; w < W; ++w) {
-    Lanes own_c = load(c + w * kLanes), own_d = load(d + w * kLanes);
-    own_c += broadcast(step) * t[w];
-    own_d += broadcast(sign) * t[w] * t[w];
-    store(c + w * kLanes, own_c);
-    store(d + w * kLanes, own_d);
+    const Index at = w * kLanesOf<V>;
+    V own_c = load_as<V>(c + at), own_d = load_as<V>(d + at);
+    own_c += steps * t[w];
+    own_d += signs * t[w] * t[w];
+    store(c + at, own_c);
+    store(d + at, own_d);
   }
 }
 
-// The same for `width` lanes, at most W.
-template <int W>
+// The same for `width` vectors, at most W.
+template <class V, int W>
 ELLZERO_INLINE void flip_block_up_to(Index width, const double* const* columns, const double* a,
                                      Index count, double step, double sign, Index i, double* c,
                                      double* d) {
   if (width == W) {
-    flip_block<W>(columns, a, count, step, sign, i, c, d);
+    flip_block<V, W>(columns, a, count, step, sign, i, c, d);
   } else if constexpr (W > 1) {
-    flip_block_up_to<W - 1>(width, columns, a, count, step, sign, i, c, d);
+    flip_block_up_to<V, W - 1>(width, columns, a, count, step, sign, i, c, d);
   }
 }
 
-}  // namespace
-
-ELLZERO_MULTIVERSION
-void flip_columns(const double* const* columns, const double* a, Index count, double q, double sign,
-                  Index length, double* c, double* d) {
+template <class V>
+ELLZERO_INLINE void flip_columns_any(const double* const* columns, const double* a, Index count,
+                                     double q, double sign, Index length, double* c, double* d) {
   constexpr Index kWidest = 13;
   const double step = sign * q;
   Index i = 0;
   // Blocks as wide as there are registers, and of about the same width: narrow ones wait for their
   // sums.
-  for (Index lanes = length / kLanes, blocks = (lanes + kWidest - 1) / kWidest; blocks > 0;
+  for (Index vectors = length / kLanesOf<V>, blocks = (vectors + kWidest - 1) / kWidest; blocks > 0;
        --blocks) {
-    const Index width = (lanes + blocks - 1) / blocks;
-    flip_block_up_to<kWidest>(width, columns, a, count, step, sign, i, c, d);
-    lanes -= width;
-    i += width * kLanes;
+    const Index width = (vectors + blocks - 1) / blocks;
+    flip_block_up_to<V, kWidest>(width, columns, a, count, step, sign, i, c, d);
+    vectors -= width;
+    i += width * kLanesOf<V>;
   }
   if (i == length) return;
-  double t[kLanes];
-  combine_n<1, 8>(columns, a, 0, count, i, length, t, 0);
-  for (Index l = 0; i + l < length; ++l) {
-    c[i + l] += step * t[l];
-    d[i + l] += sign * t[l] * t[l];
+  double t[kLanesOf<V>];
+  const Index last = std::max<Index>(0, length - kLanesOf<V>);
+  combine_n<V, 1, 1>(columns, a, 0, count, last, length, t, 0);
+  for (; i < length; ++i) {
+    c[i] += step * t[i - last];
+    d[i] += sign * t[i - last] * t[i - last];
   }
 }
 
+}  // namespace
+
+ELLZERO_BY_LANES(flip_columns,
+                 (const double* const* columns, const double* a, Index count, double q, double sign,
+                  Index length, double* c, double* d),
+                 (columns, a, count, q, sign, length, c, d))
+
 namespace {
 
-// Columns i .. i + W kLanes.
-template <int W>
+template <class V, int W>
 ELLZERO_INLINE void flip_block_beside(const double* const* columns, const double* a,
                                       const double* const* others, const double* b, Index count,
                                       double step, double sign, Index i, double* c, double* d,
                                       double* e) {
-  Lanes t[W], u[W];
-  for (int w = 0; w < W; ++w) t[w] = u[w] = broadcast(0);
+  V t[W] = {}, u[W] = {};
   for (Index s = 0; s < count; ++s) {
     const double *column = columns[s] + i, *other = others[s] + i;
-    const Lanes of_t = broadcast(a[s]), of_u = broadcast(b[s]);
+    const V of_t = broadcast_as<V>(a[s]), of_u = broadcast_as<V>(b[s]);
     for (int w = 0; w < W; ++w) {
-      t[w] += of_t * load(column + w * kLanes);
-      u[w] += of_u * load(other + w * kLanes);
+      t[w] += of_t * load_as<V>(column + w * kLanesOf<V>);
+      u[w] += of_u * load_as<V>(other + w * kLanesOf<V>);
     }
   }
-  const Lanes steps = broadcast(step), signs = broadcast(sign);
+  const V steps = broadcast_as<V>(step), signs = broadcast_as<V>(sign);
   for (int w = 0; w < W; ++w) {
-    const Index at = i + w * kLanes;
-    Lanes own_c = load(c + at), own_d = load(d + at), own_e = load(e + at);
+    const Index at = i + w * kLanesOf<V>;
+    V own_c = load_as<V>(c + at), own_d = load_as<V>(d + at), own_e = load_as<V>(e + at);
     own_c += steps * t[w];
     own_d += signs * t[w] * t[w];
     own_e += signs * u[w] * u[w];
@@ -328,47 +358,55 @@ ELLZERO_INLINE void flip_block_beside(const double* const* columns, const double
   }
 }
 
-// The same for `width` lanes, at most W.
-template <int W>
+// The same for `width` vectors, at most W.
+template <class V, int W>
 ELLZERO_INLINE void flip_beside_up_to(Index width, const double* const* columns, const double* a,
                                       const double* const* others, const double* b, Index count,
                                       double step, double sign, Index i, double* c, double* d,
                                       double* e) {
   if (width == W) {
-    flip_block_beside<W>(columns, a, others, b, count, step, sign, i, c, d, e);
+    flip_block_beside<V, W>(columns, a, others, b, count, step, sign, i, c, d, e);
   } else if constexpr (W > 1) {
-    flip_beside_up_to<W - 1>(width, columns, a, others, b, count, step, sign, i, c, d, e);
+    flip_beside_up_to<V, W - 1>(width, columns, a, others, b, count, step, sign, i, c, d, e);
+  }
+}
+
+template <class V>
+ELLZERO_INLINE void flip_columns_beside_any(const double* const* columns, const double* a,
+                                            const double* const* others, const double* b,
+                                            Index count, double q, double sign, Index length,
+                                            double* c, double* d, double* e) {
+  constexpr Index kWidest = 6;
+  const double step = sign * q;
+  Index i = 0;
+  for (Index vectors = length / kLanesOf<V>, blocks = (vectors + kWidest - 1) / kWidest; blocks > 0;
+       --blocks) {
+    const Index width = (vectors + blocks - 1) / blocks;
+    flip_beside_up_to<V, kWidest>(width, columns, a, others, b, count, step, sign, i, c, d, e);
+    vectors -= width;
+    i += width * kLanesOf<V>;
+  }
+  if (i == length) return;
+  double t[kLanesOf<V>], u[kLanesOf<V>];
+  const Index last = std::max<Index>(0, length - kLanesOf<V>);
+  combine_n<V, 1, 1>(columns, a, 0, count, last, length, t, 0);
+  combine_n<V, 1, 1>(others, b, 0, count, last, length, u, 0);
+  for (; i < length; ++i) {
+    c[i] += step * t[i - last];
+    d[i] += sign * t[i - last] * t[i - last];
+    e[i] += sign * u[i - last] * u[i - last];
   }
 }
 
 }  // namespace
 
-ELLZERO_MULTIVERSION
-void flip_columns_beside(const double* const* columns, const double* a, const double* const* others,
-                         const double* b, Index count, double q, double sign, Index length,
-                         double* c, double* d, double* e) {
-  constexpr Index kWidest = 6;
-  const double step = sign * q;
-  Index i = 0;
-  for (Index lanes = length / kLanes, blocks = (lanes + kWidest - 1) / kWidest; blocks > 0;
-       --blocks) {
-    const Index width = (lanes + blocks - 1) / blocks;
-    flip_beside_up_to<kWidest>(width, columns, a, others, b, count, step, sign, i, c, d, e);
-    lanes -= width;
-    i += width * kLanes;
-  }
-  if (i == length) return;
-  double t[kLanes], u[kLanes];
-  combine_n<1, 8>(columns, a, 0, count, i, length, t, 0);
-  combine_n<1, 8>(others, b, 0, count, i, length, u, 0);
-  for (Index l = 0; i + l < length; ++l) {
-    c[i + l] += step * t[l];
-    d[i + l] += sign * t[l] * t[l];
-    e[i + l] += sign * u[l] * u[l];
-  }
-}
+ELLZERO_BY_LANES(flip_columns_beside,
+                 (const double* const* columns, const double* a, const double* const* others,
+                  const double* b, Index count, double q, double sign, Index length, double* c,
+                  double* d, double* e),
+                 (columns, a, others, b, count, q, sign, length, c, d, e))
 
-ELLZERO_MULTIVERSION
+ELLZERO_MULTIVERSION_WIDE
 double insertion_scores(const double* c, const double* d, double floor, Index count,
                         double* score) {
   for (Index i = 0; i < count; ++i) {
@@ -376,20 +414,28 @@ double insertion_scores(const double* c, const double* d, double floor, Index co
     const double ratio = c[i] * c[i] / (open ? d[i] : 1.0);
     score[i] = open ? ratio : -1.0;
   }
-  double highest[8];
-  for (Index l = 0; l < 8; ++l) highest[l] = -1;
+  constexpr Index kSums = 16;
+  double highest[kSums];
+  for (Index l = 0; l < kSums; ++l) highest[l] = -1;
   Index i = 0;
-  for (; i + 8 <= count; i += 8) {
-    for (Index l = 0; l < 8; ++l) {
+  for (; i + kSums <= count; i += kSums) {
+    for (Index l = 0; l < kSums; ++l) {
       highest[l] = score[i + l] > highest[l] ? score[i + l] : highest[l];
     }
   }
   for (; i < count; ++i) highest[0] = score[i] > highest[0] ? score[i] : highest[0];
-  for (Index l = 1; l < 8; ++l) highest[0] = highest[l] > highest[0] ? highest[l] : highest[0];
+  for (Index l = 1; l < kSums; ++l) {
+    highest[0] = highest[l] > highest[0] ? highest[l] : highest[0];
+  }
   return highest[0];
 }
 
-ELLZERO_MULTIVERSION
+ELLZERO_MULTIVERSION_WIDE
+void removal_costs(const double* beta, const double* inverse, Index count, double* cost) {
+  for (Index i = 0; i < count; ++i) cost[i] = 0.5 * beta[i] * beta[i] / inverse[i];
+}
+
+ELLZERO_MULTIVERSION_WIDE
 void swap_scores(const double* c, const double* d, const double* t, double rho, double floor,
                  Index count, double* score) {
   constexpr double kClosed = -std::numeric_limits<double>::infinity();
@@ -402,7 +448,7 @@ void swap_scores(const double* c, const double* d, const double* t, double rho, 
   }
 }
 
-ELLZERO_MULTIVERSION
+ELLZERO_MULTIVERSION_WIDE
 bool any_swap_above(double least, const double* c, const double* d, const double* t, double rho,
                     double floor, Index count) {
   const double bar = rho * rho + least;
@@ -415,7 +461,7 @@ bool any_swap_above(double least, const double* c, const double* d, const double
   return above > 0;
 }
 
-ELLZERO_MULTIVERSION
+ELLZERO_MULTIVERSION_WIDE
 void swap_reach(const double* c, const double* d, double whole, const double* rho, double floor,
                 Index count, double* within) {
   static_assert(kReaches == 4);
@@ -437,38 +483,48 @@ void swap_reach(const double* c, const double* d, double whole, const double* rh
 namespace {
 
 // kRows rows of t.
-template <int kRows>
-ELLZERO_INLINE void combine_rows(const double* gathered, Index rows, Index columns, const double* a,
-                                 double* t) {
-  constexpr int kWide = 2;
-  for (Index i = 0; i < columns; i += kWide * kLanes) {
-    Lanes sums[kRows][kWide] = {};
+template <class V, int kRows>
+ELLZERO_INLINE void combine_gathered_rows(const double* gathered, Index rows, Index columns,
+                                          const double* a, double* t) {
+  constexpr int kWide = 8 / kLanesOf<V>;
+  for (Index i = 0; i < columns; i += 8) {
+    V sums[kRows][kWide] = {};
     for (Index s = 0; s < rows; ++s) {
-      Lanes x[kWide];
-      for (int w = 0; w < kWide; ++w) x[w] = load(gathered + s * kSwapColumns + i + w * kLanes);
+      V x[kWide];
+      for (int w = 0; w < kWide; ++w) {
+        x[w] = load_as<V>(gathered + s * kSwapColumns + i + w * kLanesOf<V>);
+      }
       for (int m = 0; m < kRows; ++m) {
-        const Lanes factor = broadcast(a[m * rows + s]);
+        const V factor = broadcast_as<V>(a[m * rows + s]);
         for (int w = 0; w < kWide; ++w) sums[m][w] += factor * x[w];
       }
     }
     for (int m = 0; m < kRows; ++m) {
-      for (int w = 0; w < kWide; ++w) store(t + m * kSwapColumns + i + w * kLanes, sums[m][w]);
+      for (int w = 0; w < kWide; ++w) {
+        store(t + m * kSwapColumns + i + w * kLanesOf<V>, sums[m][w]);
+      }
     }
+  }
+}
+
+template <class V>
+ELLZERO_INLINE void combine_gathered_any(const double* gathered, Index rows, Index columns,
+                                         const double* a, Index count, double* t) {
+  Index m = 0;
+  for (; m + 4 <= count; m += 4) {
+    combine_gathered_rows<V, 4>(gathered, rows, columns, a + m * rows, t + m * kSwapColumns);
+  }
+  for (; m < count; ++m) {
+    combine_gathered_rows<V, 1>(gathered, rows, columns, a + m * rows, t + m * kSwapColumns);
   }
 }
 
 }  // namespace
 
-ELLZERO_MULTIVERSION
-void combine_gathered(const double* gathered, Index rows, Index columns, const double* a,
-                      Index count, double* t) {
-  Index m = 0;
-  for (; m + 4 <= count; m += 4) {
-    combine_rows<4>(gathered, rows, columns, a + m * rows, t + m * kSwapColumns);
-  }
-  for (; m < count; ++m)
-    combine_rows<1>(gathered, rows, columns, a + m * rows, t + m * kSwapColumns);
-}
+ELLZERO_BY_LANES(combine_gathered,
+                 (const double* gathered, Index rows, Index columns, const double* a, Index count,
+                  double* t),
+                 (gathered, rows, columns, a, count, t))
 
 namespace {
 

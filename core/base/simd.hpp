@@ -1,6 +1,9 @@
-// Four doubles that are added and multiplied together, and the mark that compiles a hot loop twice,
-// for any x86-64 processor and for those with AVX2 and FMA; which one runs is decided at load time.
-// The wide mark is for loops full of divisions and polynomials, which gain by AVX-512, too.
+// Four or eight doubles that are added and multiplied together, and marks that compile a hot loop
+// more than once: for any x86-64 processor, and for those with AVX2 and FMA. Which one runs is
+// decided at load time. The wide mark adds AVX-512, for loops that compilers know how to widen:
+// with divisions and polynomials. Where lanes run along columns, a loop is written for vectors V of
+// any width, and ELLZERO_BY_LANES makes a function of it that takes the widest there is; each
+// column has sums of its own, so that the bits are the same.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +16,7 @@
 #define ELLZERO_MULTIVERSION __attribute__((target_clones("default", "arch=x86-64-v3")))
 #define ELLZERO_MULTIVERSION_WIDE \
   __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#define ELLZERO_WIDE __attribute__((target("arch=x86-64-v4,prefer-vector-width=512")))
 #else
 #define ELLZERO_MULTIVERSION
 #define ELLZERO_MULTIVERSION_WIDE
@@ -28,23 +32,34 @@
 
 namespace ellzero {
 
-inline constexpr std::ptrdiff_t kLanes = 4;
+inline constexpr std::ptrdiff_t kLanes = 4, kWideLanes = 8;
 
 // What follows must be inlined: each clone would pass a vector in registers of its own.
 #if defined(__GNUC__) && !defined(ELLZERO_PORTABLE_LANES)
 typedef double Lanes __attribute__((vector_size(32)));
+typedef double WideLanes __attribute__((vector_size(64)));
 
-ELLZERO_INLINE Lanes load(const double* from) {
-  typedef double Unaligned __attribute__((vector_size(32), aligned(8), may_alias));
+template <class V>
+inline constexpr std::ptrdiff_t kLanesOf = sizeof(V) / sizeof(double);
+
+template <class V>
+ELLZERO_INLINE V load_as(const double* from) {
+  typedef double Unaligned __attribute__((vector_size(sizeof(V)), aligned(8), may_alias));
   return *reinterpret_cast<const Unaligned*>(from);
 }
-ELLZERO_INLINE Lanes load(const float* from) {
-  typedef float Unaligned __attribute__((vector_size(16), aligned(4), may_alias));
-  return __builtin_convertvector(*reinterpret_cast<const Unaligned*>(from), Lanes);
+template <class V>
+ELLZERO_INLINE V load_as(const float* from) {
+  typedef float Unaligned __attribute__((vector_size(sizeof(V) / 2), aligned(4), may_alias));
+  return __builtin_convertvector(*reinterpret_cast<const Unaligned*>(from), V);
 }
-ELLZERO_INLINE void store(double* to, Lanes v) {
-  typedef double Unaligned __attribute__((vector_size(32), aligned(8), may_alias));
+template <class V>
+ELLZERO_INLINE void store(double* to, V v) {
+  typedef double Unaligned __attribute__((vector_size(sizeof(V)), aligned(8), may_alias));
   *reinterpret_cast<Unaligned*>(to) = v;
+}
+template <class V>
+ELLZERO_INLINE V broadcast_as(double value) {
+  return V{} + value;
 }
 #else
 struct Lanes {
@@ -66,16 +81,52 @@ struct Lanes {
   friend Lanes operator*(Lanes a, const Lanes& b) { return a *= b; }
 };
 
-template <class T>
-inline Lanes load(const T* from) {
+template <class V>
+inline constexpr std::ptrdiff_t kLanesOf = kLanes;
+
+template <class V, class T>
+inline V load_as(const T* from) {
   return {{double(from[0]), double(from[1]), double(from[2]), double(from[3])}};
 }
 inline void store(double* to, const Lanes& v) {
   for (int i = 0; i < 4; ++i) to[i] = v.lane[i];
 }
+template <class V>
+inline V broadcast_as(double value) {
+  return {{value, value, value, value}};
+}
 #endif
 
-ELLZERO_INLINE Lanes broadcast(double value) { return Lanes{value, value, value, value}; }
+template <class T>
+ELLZERO_INLINE Lanes load(const T* from) {
+  return load_as<Lanes>(from);
+}
+ELLZERO_INLINE Lanes broadcast(double value) { return broadcast_as<Lanes>(value); }
+
+// Whether functions made by ELLZERO_BY_LANES take eight lanes: where the processor has them, and
+// does not slow down for them, as the first that had them did.
+#if defined(ELLZERO_WIDE)
+inline bool has_wide_lanes() {
+  return __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vbmi2");
+}
+inline bool takes_wide_lanes = has_wide_lanes();
+
+// void name parameters { name_any<V> arguments; }
+#define ELLZERO_BY_LANES(name, parameters, arguments)                                 \
+  namespace {                                                                         \
+  ELLZERO_MULTIVERSION void name##_narrow parameters { name##_any<Lanes> arguments; } \
+  ELLZERO_WIDE void name##_wide parameters { name##_any<WideLanes> arguments; }       \
+  }                                                                                   \
+  void name parameters {                                                              \
+    if (takes_wide_lanes) return name##_wide arguments;                               \
+    name##_narrow arguments;                                                          \
+  }
+#else
+inline bool has_wide_lanes() { return false; }
+inline bool takes_wide_lanes = false;
+#define ELLZERO_BY_LANES(name, parameters, arguments) \
+  ELLZERO_MULTIVERSION void name parameters { name##_any<Lanes> arguments; }
+#endif
 
 // Four rows of four become four columns.
 ELLZERO_INLINE void transpose(Lanes& a, Lanes& b, Lanes& c, Lanes& d) {

@@ -5,7 +5,6 @@
 namespace ellzero {
 namespace {
 
-constexpr Index kHeight = 4;      // of a tile of products
 constexpr Index kDepth = 256;     // rows whose products are summed at a time
 constexpr Index kTogether = 120;  // columns that stay in the second cache meanwhile
 constexpr Index kMirrored = 32;   // entries of a row that are mirrored at a time
@@ -38,34 +37,83 @@ ELLZERO_INLINE void pack_table_any(const T* table, Index stride, const Index* or
   }
 }
 
-// A tile of kHeight by V vectors: a and b are the first rows of its columns.
-template <int V>
+// Columns by vectors in a tile of products: as many as there are registers.
+template <class V>
+inline constexpr Index kHeight = kLanesOf<V> > kLanes ? 8 : 4;
+inline constexpr Index kAcross = 3;
+
+// A tile of N vectors: a and b are the first rows of its columns.
+template <class V, int N>
 ELLZERO_INLINE void add_tile(const double* a, const double* b, Index rows, bool fresh, double* out,
                              Index stride) {
-  Lanes sums[kHeight][V] = {};
-  for (int i = 0; i < kHeight && !fresh; ++i) {
-    for (int v = 0; v < V; ++v) sums[i][v] = load(out + i * stride + v * kLanes);
+  V sums[kHeight<V>][N] = {};
+  for (int i = 0; i < kHeight<V> && !fresh; ++i) {
+    for (int v = 0; v < N; ++v) sums[i][v] = load_as<V>(out + i * stride + v * kLanesOf<V>);
   }
   for (Index r = 0; r < rows; ++r) {
-    Lanes x[V];
-    for (int v = 0; v < V; ++v) x[v] = load(b + r * kStripColumns + v * kLanes);
-    for (int i = 0; i < kHeight; ++i) {
-      const Lanes w = broadcast(a[r * kStripColumns + i]);
-      for (int v = 0; v < V; ++v) sums[i][v] += w * x[v];
+    V x[N];
+    for (int v = 0; v < N; ++v) x[v] = load_as<V>(b + r * kStripColumns + v * kLanesOf<V>);
+    for (int i = 0; i < kHeight<V>; ++i) {
+      const V w = broadcast_as<V>(a[r * kStripColumns + i]);
+      for (int v = 0; v < N; ++v) sums[i][v] += w * x[v];
     }
   }
-  for (int i = 0; i < kHeight; ++i) {
-    for (int v = 0; v < V; ++v) store(out + i * stride + v * kLanes, sums[i][v]);
+  for (int i = 0; i < kHeight<V>; ++i) {
+    for (int v = 0; v < N; ++v) store(out + i * stride + v * kLanesOf<V>, sums[i][v]);
   }
 }
 
-// The products of columns top .. last with those of a strip that begins with column j.
-template <int V>
+// The products of columns top .. last with those of a strip from column j on, at most N vectors.
+template <class V, int N>
 ELLZERO_INLINE void add_strip(const double* strips, Index all, Index first, Index rows, Index j,
-                              Index top, Index last, bool fresh, double* out, Index stride) {
+                              Index width, Index top, Index last, bool fresh, double* out,
+                              Index stride) {
+  if constexpr (N > 1) {
+    if (width <= (N - 1) * kLanesOf<V>) {
+      add_strip<V, N - 1>(strips, all, first, rows, j, width, top, last, fresh, out, stride);
+      return;
+    }
+  }
   const double* b = strips + strip_place(first, j, all);
-  for (Index i = top; i < last; i += kHeight) {
-    add_tile<V>(strips + strip_place(first, i, all), b, rows, fresh, out + i * stride + j, stride);
+  for (Index i = top; i < last; i += kHeight<V>) {
+    add_tile<V, N>(strips + strip_place(first, i, all), b, rows, fresh, out + i * stride + j,
+                   stride);
+  }
+}
+
+template <class V>
+ELLZERO_INLINE void add_triangle_any(const double* strips, Index rows, Index begin, Index end,
+                                     Index columns, bool fresh, double* out, Index stride,
+                                     Index from) {
+  constexpr Index kStep = kAcross * kLanesOf<V>;
+  static_assert(kStripColumns % kStep == 0 && kStripColumns % kHeight<V> == 0 &&
+                kTogether % kStripColumns == 0);
+  // Once at least: no rows have products, too, which are zero
+  for (Index first = begin; first < std::max(end, begin + 1); first += kDepth) {
+    const Index depth = std::min(kDepth, end - first);
+    const bool anew = fresh && first == begin;
+    for (Index top = 0; top < columns; top += kTogether) {
+      for (Index j = std::max(top, from); j < columns; j += kStep) {
+        const Index width = std::min(kStep, columns - j);
+        const Index last = std::min(top + kTogether, j + width);
+        add_strip<V, kAcross>(strips, rows, first, depth, j, width, top, last, anew, out, stride);
+      }
+    }
+  }
+}
+
+template <class V>
+ELLZERO_INLINE void strip_products_any(const double* strips, Index rows, Index columns, Index top,
+                                       double* out, Index stride) {
+  for (Index first = 0; first == 0 || first < rows; first += kDepth) {
+    const Index depth = std::min(kDepth, rows - first);
+    for (Index j = top; j < columns; j += kAcross * kLanesOf<V>) {
+      const double* b = strips + strip_place(first, j, rows);
+      for (Index i = 0; i < kStripColumns; i += kHeight<V>) {
+        add_tile<V, kAcross>(strips + strip_place(first, top + i, rows), b, depth, first == 0,
+                             out + i * stride + j, stride);
+      }
+    }
   }
 }
 
@@ -108,20 +156,10 @@ ELLZERO_INLINE void pool_entries(const double* const* products, Index stride, co
 
 }  // namespace
 
-ELLZERO_MULTIVERSION
-void strip_products(const double* strips, Index rows, Index columns, Index top, double* out,
-                    Index stride) {
-  for (Index first = 0; first == 0 || first < rows; first += kDepth) {
-    const Index depth = std::min(kDepth, rows - first);
-    for (Index j = top; j < columns; j += kStripColumns) {
-      const double* b = strips + strip_place(first, j, rows);
-      for (Index i = 0; i < kStripColumns; i += kHeight) {
-        add_tile<3>(strips + strip_place(first, top + i, rows), b, depth, first == 0,
-                    out + i * stride + j, stride);
-      }
-    }
-  }
-}
+ELLZERO_BY_LANES(strip_products,
+                 (const double* strips, Index rows, Index columns, Index top, double* out,
+                  Index stride),
+                 (strips, rows, columns, top, out, stride))
 
 ELLZERO_MULTIVERSION
 void pool_products(const double* const* products, Index stride, const double* v,
@@ -196,28 +234,10 @@ void pack_columns(const double* const* columns, Index count, const Index* order,
   }
 }
 
-ELLZERO_MULTIVERSION
-void add_triangle(const double* strips, Index rows, Index begin, Index end, Index columns,
-                  bool fresh, double* out, Index stride, Index from) {
-  // Once at least: no rows have products, too, which are zero
-  for (Index first = begin; first < std::max(end, begin + 1); first += kDepth) {
-    const Index depth = std::min(kDepth, end - first);
-    const bool anew = fresh && first == begin;
-    for (Index top = 0; top < columns; top += kTogether) {
-      for (Index j = std::max(top, from); j < columns; j += kStripColumns) {
-        const Index width = std::min(kStripColumns, columns - j);
-        const Index last = std::min(top + kTogether, j + width);
-        if (width > 2 * kLanes) {
-          add_strip<3>(strips, rows, first, depth, j, top, last, anew, out, stride);
-        } else if (width > kLanes) {
-          add_strip<2>(strips, rows, first, depth, j, top, last, anew, out, stride);
-        } else {
-          add_strip<1>(strips, rows, first, depth, j, top, last, anew, out, stride);
-        }
-      }
-    }
-  }
-}
+ELLZERO_BY_LANES(add_triangle,
+                 (const double* strips, Index rows, Index begin, Index end, Index columns,
+                  bool fresh, double* out, Index stride, Index from),
+                 (strips, rows, begin, end, columns, fresh, out, stride, from))
 
 ELLZERO_MULTIVERSION
 void pack_triangle(const double* triangle, Index stride, const double* v, double factor,

@@ -7,7 +7,7 @@ namespace ellzero {
 
 // Columns lie in strips of so many, each strip row after row: entry (r, j) of `rows` rows is at
 // strips[strip_place(r, j, rows)]. The last strip is filled up with anything finite.
-inline constexpr Index kStripColumns = 12;
+inline constexpr Index kStripColumns = 24;
 inline Index strip_place(Index row, Index column, Index rows) {
   return (column / kStripColumns * rows + row) * kStripColumns + column % kStripColumns;
 }

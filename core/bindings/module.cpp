@@ -1,9 +1,15 @@
+#include "base/simd.hpp"
 #include "bindings/bindings.hpp"
 
 NB_MODULE(_core, m) {
   m.doc() =
       "The compiled core of ellzero: columns and their quadratics, the engine that flips columns, "
       "segmentation, rules of shrinkage.";
+  // For tests: whether there are eight lanes, after saying whether they are to be taken.
+  m.def("take_wide_lanes", [](bool wide) {
+    ellzero::takes_wide_lanes = wide && ellzero::has_wide_lanes();
+    return ellzero::has_wide_lanes();
+  });
   ellzero::bind_columns(m);
   ellzero::bind_genotypes(m);
   ellzero::bind_quadratic(m);

@@ -115,10 +115,17 @@ class LeastSquares final : public Engine {
     return 0.5 * beta()[position] * beta()[position] / inverse_diagonal()[position];
   }
   Removal cheapest_removal(const Limits& limits) const override {
+    constexpr Index kTogether = 64;
+    double cost[kTogether];
     Removal best;
-    for (Index r = 0; r < size(); ++r) {
-      const double cost = LeastSquares::removal_cost(r);
-      if (cost < best.cost && !limits.is_forced(members_[r])) best = {r, cost};
+    for (Index begin = 0; begin < size(); begin += kTogether) {
+      const Index count = std::min(kTogether, size() - begin);
+      removal_costs(beta().data() + begin, inverse_diagonal().data() + begin, count, cost);
+      for (Index r = 0; r < count; ++r) {
+        if (cost[r] < best.cost && !limits.is_forced(members_[begin + r])) {
+          best = {begin + r, cost[r]};
+        }
+      }
     }
     return best;
   }

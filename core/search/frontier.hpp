@@ -153,6 +153,7 @@ class Frontier {
   static constexpr double kNear = 0.6;
   // Gains closer than this, relatively, are equal but for rounding.
   static constexpr double kSameGain = 1e-9;
+  static constexpr double kLeastGain = std::numeric_limits<double>::min();
 
   // Where walks are made: on the engine of the table, or on one of some of its units.
   struct Ground {
@@ -364,22 +365,41 @@ class Frontier {
   // The units of which the insertion gains nearly as much as the best one's, or most; of equals
   // all.
   std::vector<Index> nearest() {
-    gains_.resize(engine_.units());
+    const Index units = engine_.units();
+    gains_.resize(units);
     engine_.insertion_gains(gains_.data());
-    double bar = kNear * *std::max_element(gains_.begin(), gains_.end());
-    const auto enough = [&](double gain) { return gain > 0 && gain >= bar; };
-    const Index least = std::min(engine_.units() / kHundredth, kMostOfHundredth);
-    if (std::count_if(gains_.begin(), gains_.end(), enough) < least) {
-      std::vector<double> highest(least);
-      std::partial_sort_copy(gains_.begin(), gains_.end(), highest.begin(), highest.end(),
+    // What can't be inserted gains less than nothing.
+    double bar = std::max(kNear * highest_gain(), kLeastGain);
+    std::vector<Index> out(units);
+    const auto take = [&] {
+      Index count = 0;
+      for (Index i = 0; i < units; ++i) {  // without a branch that nobody could foresee
+        out[count] = i;
+        count += gains_[i] >= bar;
+      }
+      return count;
+    };
+    Index count = take();
+    const Index least = std::min(units / kHundredth, kMostOfHundredth);
+    if (count < least) {
+      std::vector<double> most(least);
+      std::partial_sort_copy(gains_.begin(), gains_.end(), most.begin(), most.end(),
                              std::greater<double>());
-      bar = highest.back() - kSameGain * std::fabs(highest.back());
+      bar = std::max(most.back() - kSameGain * std::fabs(most.back()), kLeastGain);
+      count = take();
     }
-    std::vector<Index> out;
-    for (Index i = 0; i < engine_.units(); ++i) {
-      if (enough(gains_[i])) out.push_back(i);
-    }
+    out.resize(count);
     return out;
+  }
+  double highest_gain() const {
+    constexpr std::size_t kSums = 8;  // that need not wait for each other
+    double highest[kSums] = {};
+    std::size_t i = 0;
+    for (; i + kSums <= gains_.size(); i += kSums) {
+      for (std::size_t l = 0; l < kSums; ++l) highest[l] = std::max(highest[l], gains_[i + l]);
+    }
+    for (; i < gains_.size(); ++i) highest[0] = std::max(highest[0], gains_[i]);
+    return *std::max_element(highest, highest + kSums);
   }
 
   // What walks from the support need to know.

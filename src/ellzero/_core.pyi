@@ -10,6 +10,8 @@ _Integers = NDArray[np.int64]
 
 SPAN: float
 
+def take_wide_lanes(wide: bool) -> bool: ...
+
 class Columns:
     @property
     def rows(self) -> int: ...
