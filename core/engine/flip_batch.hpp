@@ -9,10 +9,12 @@
 
 namespace ellzero {
 
+// Gram columns are in numbers of type T.
+template <class T>
 class FlipBatch {
  public:
   // Begins with the Gram columns of the members; `entering` more will come in.
-  void begin(const std::vector<const double*>& gram, Index entering) {
+  void begin(const std::vector<const T*>& gram, Index entering) {
     gram_ = gram;
     width_ = static_cast<Index>(gram.size()) + entering;
     slots_.resize(gram.size());
@@ -22,7 +24,7 @@ class FlipBatch {
     left_.clear();
   }
 
-  void insert(const double* gram, const FlipRow& flip) {
+  void insert(const T* gram, const FlipRow& flip) {
     slots_.push_back(static_cast<Index>(gram_.size()));
     gram_.push_back(gram);
     note(flip, -1);
@@ -80,10 +82,10 @@ class FlipBatch {
     flips_.push_back({flip.q, sign});
   }
 
-  std::vector<const double*> gram_;  // Gram columns that the rows combine
-  std::vector<Index> slots_;         // where the members are among these
-  Index width_ = 0;                  // how many there will be
-  std::vector<double> rows_;         // one for each flip
+  std::vector<const T*> gram_;  // Gram columns that the rows combine
+  std::vector<Index> slots_;    // where the members are among these
+  Index width_ = 0;             // how many there will be
+  std::vector<double> rows_;    // one for each flip
   std::vector<Flip> flips_;
   std::vector<Left> left_;
 };

@@ -70,18 +70,19 @@ class Scores {
   void add_ridge(Index j, double change) { d_[j] += change; }
 
   // Of a flip: `sign` is -1 for an insertion, +1 for a removal. `gram` are the Gram columns of the
-  // members, in the order of the row; `beside`, if not null, is what goes along.
-  void apply(const std::vector<const double*>& gram, const FlipRow& flip, double sign,
-             const Beside* beside = nullptr) {
-    const Index k = static_cast<Index>(flip.a.size());
-    if (!beside) {
-      flip_columns(gram.data(), flip.a.data(), k, flip.q, sign, columns(), c_.data(), d_.data());
-      return;
-    }
-    const Index first = beside->first;
-    flip_columns_beside(first ? beside->columns : gram.data(), flip.a.data() + first,
-                        first ? beside->others : gram.data(), beside->a + first, k - first, flip.q,
-                        sign, columns(), c_.data(), d_.data(), beside->d);
+  // members, in the order of the row.
+  template <class T>
+  void apply(const std::vector<const T*>& gram, const FlipRow& flip, double sign) {
+    flip_columns(gram.data(), flip.a.data(), static_cast<Index>(flip.a.size()), flip.q, sign,
+                 columns(), c_.data(), d_.data());
+  }
+  // The same with what goes along.
+  void apply_beside(const std::vector<const double*>& gram, const FlipRow& flip, double sign,
+                    const Beside& beside) {
+    const Index k = static_cast<Index>(flip.a.size()), first = beside.first;
+    flip_columns_beside(first ? beside.columns : gram.data(), flip.a.data() + first,
+                        first ? beside.others : gram.data(), beside.a + first, k - first, flip.q,
+                        sign, columns(), c_.data(), d_.data(), beside.d);
   }
   // The same with t already made, for columns begin .. begin + count.
   void apply(const double* t, double q, double sign, Index begin, Index count) {
@@ -89,8 +90,8 @@ class Scores {
   }
 
   // Everything anew: c from zy, d from whole(i), less what the members explain.
-  template <class Whole>
-  void compute(const std::vector<const double*>& gram, const Factor& factor,
+  template <class T, class Whole>
+  void compute(const std::vector<const T*>& gram, const Factor& factor,
                const std::vector<double>& zy, Whole&& whole) {
     constexpr Index kRows = 4, kColumns = 128;
     double t[kRows * kColumns];
