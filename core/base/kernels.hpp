@@ -120,6 +120,15 @@ void multiply_rows(const double* const* rows, Index count, Index columns, const 
 void multiply_rows(const float* const* rows, Index count, Index columns, const double* shift,
                    const double* v, Index width, double* const* out);
 
+// For rows that lie apart, with z = (row[j] - shift[j]) scale[j] root[r]: takes the sums over rows
+// of z^2, of z y[r] and of z root[r] from three numbers for each column.
+void subtract_rows(const double* const* rows, Index count, Index columns, const double* shift,
+                   const double* scale, const double* root, const double* y, double* squares,
+                   double* along, double* sums);
+void subtract_rows(const float* const* rows, Index count, Index columns, const double* shift,
+                   const double* scale, const double* root, const double* y, double* squares,
+                   double* along, double* sums);
+
 // out[i] = sum over s of coefficient[s] * column[s][i], for begin <= i < end, written from out[0].
 void combine(const double* const* columns, const double* coefficients, Index count, Index begin,
              Index end, double* out);
@@ -152,21 +161,27 @@ double insertion_scores(const double* c, const double* d, double floor, Index co
 // cost[i] = 1/2 beta[i]^2 / inverse[i]
 void removal_costs(const double* beta, const double* inverse, Index count, double* cost);
 
+// What c, d and t may be wrong by.
+struct SwapSlack {
+  double c = 0, d = 0, t = 0;
+};
+
 // score[i] = (c[i] + t[i] rho)^2 / (d[i] + t[i]^2) - rho^2, twice what swapping the member of rho
-// and t for column i would gain; -infinity where d[i] + t[i]^2 <= floor.
+// and t for column i would gain; -infinity where d[i] + t[i]^2 <= floor. With slack, if not null,
+// the most that it may be.
 void swap_scores(const double* c, const double* d, const double* t, double rho, double floor,
-                 Index count, double* score);
+                 const SwapSlack* slack, Index count, double* score);
 
 // Whether any of the columns would score more than `least` that way, without a division.
 bool any_swap_above(double least, const double* c, const double* d, const double* t, double rho,
-                    double floor, Index count);
+                    double floor, const SwapSlack* slack, Index count);
 
 // within[i]: for how many of kReaches |rho|, which increase, a swap of column i for a member of no
 // less can gain anything, whatever its t is; `whole` is what d is of a column that no member
-// explains.
+// explains. c and d may be wrong by so much.
 inline constexpr Index kReaches = 4;
-void swap_reach(const double* c, const double* d, double whole, const double* rho, double floor,
-                Index count, double* within);
+void swap_reach(const double* c, const double* d, double slack_c, double slack_d, double whole,
+                const double* rho, double floor, Index count, double* within);
 
 // t(m, i) = sum over s of a(m, s) gathered(s, i) for the first `columns` of kSwapColumns columns
 // (up to the next multiple of eight); all row by row.
@@ -175,6 +190,8 @@ void combine_gathered(const double* gathered, Index rows, Index columns, const d
                       Index count, double* t);
 
 double dot(const double* a, const double* b, Index count);
+// out[i] = a'b[i]
+void dots(const double* a, const double* const* b, Index vectors, Index count, double* out);
 
 // out = M v, and out = M'v, for a lower triangular M of k rows that are `stride` apart, a multiple
 // of eight. M has that many rows, with zeros beyond the diagonal, so that lanes need not stop

@@ -138,7 +138,41 @@ ELLZERO_INLINE void multiply_rows_any(const T* const* rows, Index count, Index c
   }
 }
 
+template <class T>
+ELLZERO_INLINE void subtract_rows_any(const T* const* rows, Index count, Index columns,
+                                      const double* shift, const double* scale, const double* root,
+                                      const double* y, double* squares_out, double* along_out,
+                                      double* sums_out) {
+  double* __restrict squares = squares_out;
+  double* __restrict along = along_out;
+  double* __restrict sums = sums_out;
+  for (Index r = 0; r < count; ++r) {
+    const T* row = rows[r];
+    const double own = root[r], response = y[r];
+    for (Index j = 0; j < columns; ++j) {
+      const double z = (static_cast<double>(row[j]) - shift[j]) * scale[j] * own;
+      squares[j] -= z * z;
+      along[j] -= z * response;
+      sums[j] -= z * own;
+    }
+  }
+}
+
 }  // namespace
+
+ELLZERO_MULTIVERSION_WIDE
+void subtract_rows(const double* const* rows, Index count, Index columns, const double* shift,
+                   const double* scale, const double* root, const double* y, double* squares,
+                   double* along, double* sums) {
+  subtract_rows_any(rows, count, columns, shift, scale, root, y, squares, along, sums);
+}
+
+ELLZERO_MULTIVERSION_WIDE
+void subtract_rows(const float* const* rows, Index count, Index columns, const double* shift,
+                   const double* scale, const double* root, const double* y, double* squares,
+                   double* along, double* sums) {
+  subtract_rows_any(rows, count, columns, shift, scale, root, y, squares, along, sums);
+}
 
 ELLZERO_MULTIVERSION
 void panel_moments(const double* panel, const Stretch& over, Moments* out) {

@@ -435,44 +435,77 @@ void removal_costs(const double* beta, const double* inverse, Index count, doubl
   for (Index i = 0; i < count; ++i) cost[i] = 0.5 * beta[i] * beta[i] / inverse[i];
 }
 
-ELLZERO_MULTIVERSION_WIDE
-void swap_scores(const double* c, const double* d, const double* t, double rho, double floor,
-                 Index count, double* score) {
+namespace {
+
+struct Moved {
+  double square;  // (c + t rho)^2
+  double left;    // d + t^2
+};
+template <bool kSlack>
+ELLZERO_INLINE Moved swap(double c, double d, double t, double rho, const SwapSlack& slack) {
+  if constexpr (kSlack) {
+    const double moved = std::fabs(c + t * rho) + (slack.c + slack.t * std::fabs(rho));
+    return {moved * moved, d + t * t - (slack.d + 2 * slack.t * std::fabs(t))};
+  }
+  const double moved = c + t * rho;
+  return {moved * moved, d + t * t};
+}
+
+template <bool kSlack>
+ELLZERO_INLINE void score_swaps(const double* c, const double* d, const double* t, double rho,
+                                double floor, const SwapSlack& slack, Index count, double* score) {
   constexpr double kClosed = -std::numeric_limits<double>::infinity();
   for (Index i = 0; i < count; ++i) {
-    const double moved = c[i] + t[i] * rho;
-    const double left = d[i] + t[i] * t[i];
-    const bool open = left > floor;
-    const double gained = moved * moved / (open ? left : 1.0) - rho * rho;
+    const Moved moved = swap<kSlack>(c[i], d[i], t[i], rho, slack);
+    const bool open = moved.left > floor;
+    const double gained = moved.square / (open ? moved.left : 1.0) - rho * rho;
     score[i] = open ? gained : kClosed;
+  }
+}
+
+template <bool kSlack>
+ELLZERO_INLINE bool any_above(double least, const double* c, const double* d, const double* t,
+                              double rho, double floor, const SwapSlack& slack, Index count) {
+  const double bar = rho * rho + least;
+  Index above = 0;
+  for (Index i = 0; i < count; ++i) {
+    const Moved moved = swap<kSlack>(c[i], d[i], t[i], rho, slack);
+    above += (moved.left > floor) & (moved.square > bar * moved.left);
+  }
+  return above > 0;
+}
+
+}  // namespace
+
+ELLZERO_MULTIVERSION_WIDE
+void swap_scores(const double* c, const double* d, const double* t, double rho, double floor,
+                 const SwapSlack* slack, Index count, double* score) {
+  if (slack) {
+    score_swaps<true>(c, d, t, rho, floor, *slack, count, score);
+  } else {
+    score_swaps<false>(c, d, t, rho, floor, {}, count, score);
   }
 }
 
 ELLZERO_MULTIVERSION_WIDE
 bool any_swap_above(double least, const double* c, const double* d, const double* t, double rho,
-                    double floor, Index count) {
-  const double bar = rho * rho + least;
-  Index above = 0;
-  for (Index i = 0; i < count; ++i) {
-    const double moved = c[i] + t[i] * rho;
-    const double left = d[i] + t[i] * t[i];
-    above += (left > floor) & (moved * moved > bar * left);
-  }
-  return above > 0;
+                    double floor, const SwapSlack* slack, Index count) {
+  if (slack) return any_above<true>(least, c, d, t, rho, floor, *slack, count);
+  return any_above<false>(least, c, d, t, rho, floor, {}, count);
 }
 
 ELLZERO_MULTIVERSION_WIDE
-void swap_reach(const double* c, const double* d, double whole, const double* rho, double floor,
-                Index count, double* within) {
+void swap_reach(const double* c, const double* d, double slack_c, double slack_d, double whole,
+                const double* rho, double floor, Index count, double* within) {
   static_assert(kReaches == 4);
   const double root = std::sqrt(whole);
   const double rho0 = rho[0], rho1 = rho[1], rho2 = rho[2], rho3 = rho[3];
   for (Index i = 0; i < count; ++i) {
-    const double explained = whole - d[i];
+    const double least = d[i] - slack_d, explained = whole - least;
     // The bound is left some room for rounding.
-    const double reach =
-        std::fabs(c[i]) * (std::sqrt(explained > 0 ? explained : 0.0) + root) * (1 + 1e-9);
-    const double own = d[i] > floor ? d[i] : 0.0;
+    const double reach = (std::fabs(c[i]) + slack_c) *
+                         (std::sqrt(explained > 0 ? explained : 0.0) + root) * (1 + 1e-9);
+    const double own = least > floor ? least : 0.0;
     const double reached = (reach >= rho0 * own ? 1.0 : 0.0) + (reach >= rho1 * own ? 1.0 : 0.0) +
                            (reach >= rho2 * own ? 1.0 : 0.0) + (reach >= rho3 * own ? 1.0 : 0.0);
     // A member's d is -infinity.
@@ -628,6 +661,37 @@ ELLZERO_INLINE void rotate(double cosine, double sine, double* upper, const doub
 }
 
 }  // namespace
+
+namespace {
+
+// N of them at a time: one sum has to wait for itself.
+template <int N>
+ELLZERO_INLINE void dots_n(const double* a, const double* const* b, Index count, double* out) {
+  Lanes sums[N][2] = {};
+  Index r = 0;
+  for (; r + 2 * kLanes <= count; r += 2 * kLanes) {
+    const Lanes low = load(a + r), high = load(a + r + kLanes);
+    for (int i = 0; i < N; ++i) {
+      sums[i][0] += low * load(b[i] + r);
+      sums[i][1] += high * load(b[i] + r + kLanes);
+    }
+  }
+  for (int i = 0; i < N; ++i) {
+    sums[i][0] += sums[i][1];
+    double total = sum(sums[i][0]);
+    for (Index l = r; l < count; ++l) total += a[l] * b[i][l];
+    out[i] = total;
+  }
+}
+
+}  // namespace
+
+ELLZERO_MULTIVERSION
+void dots(const double* a, const double* const* b, Index vectors, Index count, double* out) {
+  Index i = 0;
+  for (; i + 4 <= vectors; i += 4) dots_n<4>(a, b + i, count, out + i);
+  for (; i < vectors; ++i) dots_n<1>(a, b + i, count, out + i);
+}
 
 ELLZERO_MULTIVERSION
 double dot(const double* a, const double* b, Index count) { return dot_inline(a, b, count); }

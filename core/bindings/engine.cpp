@@ -296,7 +296,7 @@ void bind_engine(nb::module_& m) {
       .def("insertion_gains",
            [](PythonEngine& e) {
              std::vector<double> gains(e.engine().units());
-             e.engine().insertion_gains(gains.data());
+             e.insertion_gains(gains.data());
              return to_array(gains);
            })
       .def(
@@ -309,7 +309,7 @@ void bind_engine(nb::module_& m) {
           "nearly_dependent",
           [](PythonEngine& e, double least) {
             return e.released([&] {
-              const std::vector<double>& d = e.small_d();
+              const std::vector<double> d = e.small_d(LeastSquares::kSpan);
               return std::any_of(d.begin(), d.end(), [&](double d_i) {
                 return d_i > least && d_i <= LeastSquares::kSpan;
               });
@@ -353,6 +353,21 @@ void bind_engine(nb::module_& m) {
                    [](const ScreenedEngine& e) { return e.screened_->log_determinant(); })
       .def_prop_ro("c", [](const ScreenedEngine& e) { return to_array(e.screened_->on_all().c()); })
       .def_prop_ro("active", [](const ScreenedEngine& e) { return e.screened_->active(); });
+
+  m.def(
+      "sifting_pays", [](Index rows, Index columns) { return SiftedSquares::pays(rows, columns); },
+      nb::arg("rows"), nb::arg("columns"));
+  nb::class_<SiftedEngine, PythonEngine>(m, "SiftedSquares")
+      .def(nb::init<const Quadratic&, const Vector<double>&, int>(), nb::arg("design"),
+           nb::arg("ridge").noconvert(), nb::arg("threads"), nb::keep_alive<1, 2>())
+      .def_static(
+          "pays", [](const Quadratic& design) { return SiftedSquares::pays(design); },
+          nb::arg("design"))
+      .def_prop_ro("beta", [](const SiftedEngine& e) { return to_array(e.sifted_->beta()); })
+      .def_prop_ro("log_determinant",
+                   [](const SiftedEngine& e) { return e.sifted_->log_determinant(); })
+      .def_prop_ro("c", [](const SiftedEngine& e) { return to_array(e.sifted_->on_all().c()); })
+      .def_prop_ro("sifts", [](const SiftedEngine& e) { return e.sifted_->sifts(); });
 
   nb::class_<EngineFrontier>(m, "Frontier")
       .def(nb::init<PythonEngine&, const std::optional<Vector<bool>>&, bool>(), nb::arg("engine"),

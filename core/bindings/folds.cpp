@@ -3,6 +3,7 @@
 #include "bindings/fold_models.hpp"
 #include "engine/least_squares.hpp"
 #include "engine/screened_squares.hpp"
+#include "engine/sifted_squares.hpp"
 #include "search/fold_curve.hpp"
 #include "search/held_out_statistics.hpp"
 #include "search/hull.hpp"
@@ -95,6 +96,9 @@ std::unique_ptr<Engine> search_engine(const Quadratic& quadratic, const Context&
                                       double ridge) {
   if (ScreenedSquares::pays(quadratic)) {
     return std::make_unique<ScreenedSquares>(quadratic, context, std::vector<double>{ridge});
+  }
+  if (SiftedSquares::pays(quadratic)) {
+    return std::make_unique<SiftedSquares>(quadratic, context, std::vector<double>{ridge});
   }
   return std::make_unique<LeastSquares>(quadratic, GramUser(quadratic.cache(), context),
                                         std::vector<double>{ridge});

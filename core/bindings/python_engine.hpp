@@ -4,6 +4,7 @@
 #include "bindings/bindings.hpp"
 #include "engine/least_squares.hpp"
 #include "engine/screened_squares.hpp"
+#include "engine/sifted_squares.hpp"
 #include "likelihood/likelihood.hpp"
 
 namespace ellzero {
@@ -24,8 +25,10 @@ class PythonEngine {
   virtual void swap_gains(Index position, double* gain) const = 0;
   // d_i of every column.
   virtual const std::vector<double>& d() const = 0;
-  // The same, less those of columns that are far from depending on the members.
-  virtual const std::vector<double>& small_d() const { return d(); }
+  // Those that are no more than `most`, and perhaps others.
+  virtual std::vector<double> small_d(double /*most*/) const { return d(); }
+  // What the insertion of each column would gain.
+  virtual void insertion_gains(double* gain) { engine().insertion_gains(gain); }
 
   template <class Work>
   auto released(Work&& work) {
@@ -85,9 +88,35 @@ class ScreenedEngine final : public PythonEngine {
     screened_->on_all().swap_gains(position, gain);
   }
   const std::vector<double>& d() const override { return screened_->on_all().d(); }
-  const std::vector<double>& small_d() const override { return screened_->d_of_active(); }
+  std::vector<double> small_d(double) const override { return screened_->d_of_active(); }
 
   std::unique_ptr<ScreenedSquares> screened_;
+};
+
+class SiftedEngine final : public PythonEngine {
+ public:
+  SiftedEngine(const Quadratic& quadratic, const Vector<double>& ridge, int threads)
+      : PythonEngine(quadratic, threads) {
+    require(ridge.size() == 1 || static_cast<Index>(ridge.size()) == quadratic.columns(),
+            "ridge: one number, or one per column");
+    require(quadratic.has_float_grams(), "dense columns");
+    std::vector<double> copy(ridge.data(), ridge.data() + ridge.size());
+    released([&] {
+      sifted_ = std::make_unique<SiftedSquares>(quadratic, context_, std::move(copy));
+      return 0;
+    });
+  }
+
+  Engine& engine() override { return *sifted_; }
+  double intercept_of(const Solution&) const override { return quadratic_.mean_y; }
+  void swap_gains(Index position, double* gain) const override {
+    sifted_->on_all().swap_gains(position, gain);
+  }
+  const std::vector<double>& d() const override { return sifted_->on_all().d(); }
+  std::vector<double> small_d(double most) const override { return sifted_->small_d(most); }
+  void insertion_gains(double* gain) override { sifted_->on_all().insertion_gains(gain); }
+
+  std::unique_ptr<SiftedSquares> sifted_;
 };
 
 class LikelihoodEngine final : public PythonEngine {

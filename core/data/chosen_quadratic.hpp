@@ -1,15 +1,18 @@
 // The quadratic of some of the columns of another one: of a few all products are made at once, more
-// are copied, so that passes over them are short. A search can look far around among these.
+// are copied, in float32 where the other one has such a copy, so that passes over them are short. A
+// search can look far around among these.
 #pragma once
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "base/spare_array.hpp"
 #include "base/triangle_kernels.hpp"
 #include "data/dense_columns.hpp"
+#include "data/float_grams.hpp"
 #include "data/prepared_columns.hpp"
 #include "data/quadratic.hpp"
 
@@ -28,11 +31,7 @@ class ChosenQuadratic final : public Quadratic {
         shift_(columns(), 0.0),
         scale_(columns(), 1.0) {
     whole.prepared_columns()->bring(which_.data(), columns());
-    if (columns() <= kAtOnce) {
-      multiply_all(known, context);
-    } else {
-      copy();
-    }
+    if (columns() <= kAtOnce) multiply_all(known, context);
   }
 
   bool has_products() const { return products_ != nullptr; }
@@ -45,8 +44,23 @@ class ChosenQuadratic final : public Quadratic {
       }
       return;
     }
-    const PreparedColumns z(*copied_, {shift_.data(), scale_.data(), nullptr}, nullptr);
+    const PreparedColumns z(copied(), {shift_.data(), scale_.data(), nullptr}, nullptr);
     z.products(ChosenColumns(z, which, count), out, context);
+  }
+
+  Index rows() const override { return rows_; }
+  void read_column(Index j, double* out) const override { whole_.read_column(which_[j], out); }
+  bool has_float_grams() const override { return !products_ && whole_.has_float_grams(); }
+  const FloatGrams* float_grams(const Context& context) const override {
+    if (!has_float_grams()) return nullptr;
+    std::call_once(floats_made_, [&] {
+      const FloatPanels& panels = *whole_.float_grams(context)->panels();
+      const auto read = [this](Index j, double* out) { read_column(j, out); };
+      floats_ = std::make_unique<FloatGrams>(std::make_shared<FloatPanels>(panels, which_),
+                                             std::vector<float>(columns(), 1.0f), read, nullptr,
+                                             nullptr, kBytes);
+    });
+    return floats_.get();
   }
 
   Matrix gram_matrix(const Context&) const override { return {products_.get(), stride_}; }
@@ -55,7 +69,9 @@ class ChosenQuadratic final : public Quadratic {
     whole_.cross_products(in_whole(which, count).data(), count, out);
   }
 
-  double entries() const override { return copied_ ? copied_->entries() : 0; }
+  double entries() const override {
+    return products_ ? 0 : static_cast<double>(rows_) * static_cast<double>(columns());
+  }
 
   double residual_products(const std::vector<Index>& support, const double* beta, double* products,
                            const Context& context) const override {
@@ -112,13 +128,14 @@ class ChosenQuadratic final : public Quadratic {
     mirror_columns(products_.get(), stride_, from);
   }
 
-  void copy() {
-    values_.resize(rows_ * columns());
-    for (Index i = 0; i < columns(); ++i) {
-      whole_.prepared_columns()->read(which_[i], 0, rows_, values_.data() + i * rows_);
-    }
-    const Strided<double> z{values_.data(), 1, rows_};
-    copied_ = std::make_unique<DenseColumns<double>>(z, rows_, columns());
+  const Columns& copied() const {
+    std::call_once(copy_made_, [&] {
+      values_.resize(rows_ * columns());
+      whole_.prepared_columns()->read_some(which_.data(), columns(), 0, rows_, values_.data());
+      const Strided<double> z{values_.data(), 1, rows_};
+      copied_ = std::make_unique<DenseColumns<double>>(z, rows_, columns());
+    });
+    return *copied_;
   }
 
   std::vector<Index> in_whole(const Index* which, Index count) const {
@@ -130,11 +147,13 @@ class ChosenQuadratic final : public Quadratic {
   const Quadratic& whole_;
   const std::vector<Index> which_;
   const Index rows_;
-  std::shared_ptr<double[]> products_;  // of all columns, stride_ apart; none if they are copied
+  std::shared_ptr<double[]> products_;  // of all columns, stride_ apart; none if they are many
   Index stride_ = 0;
-  std::vector<double> values_;  // of Z, column by column
   const std::vector<double> shift_, scale_;
-  std::unique_ptr<Columns> copied_;
+  mutable std::once_flag copy_made_, floats_made_;
+  mutable std::vector<double> values_;  // of Z, column by column
+  mutable std::unique_ptr<Columns> copied_;
+  mutable std::unique_ptr<const FloatGrams> floats_;
 };
 
 }  // namespace ellzero

@@ -41,6 +41,19 @@ class ChosenRows final : public Columns {
     }
   }
 
+  void subtract_squares(const Standardisation& standardisation, const double* root, const double* y,
+                        Index first, Index count, double* squares, double* along,
+                        double* sums) const override {
+    if (x_.column_stride != 1) {
+      Columns::subtract_squares(standardisation, root, y, first, count, squares, along, sums);
+      return;
+    }
+    std::vector<const T*> rows(rows_);
+    for (Index r = 0; r < rows_; ++r) rows[r] = x_.at(which_[r], first);
+    subtract_rows(rows.data(), rows_, count, standardisation.mean + first,
+                  standardisation.inverse_scale + first, root, y, squares, along, sums);
+  }
+
   void products(const Standardisation& standardisation, const Operand& v, double* const* out,
                 const Context& context) const override {
     const Index width = v.width();

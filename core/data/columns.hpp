@@ -8,11 +8,12 @@
 // X makes. A new kind of columns is a class that implements the five functions below.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 #include <vector>
 
-#include "base/kernels.hpp"
+#include "base/float_kernels.hpp"
 #include "base/parallel.hpp"
 #include "data/scaled_moments.hpp"
 
@@ -78,6 +79,50 @@ class Columns {
   }
   // out[r] = X(which[r], j)
   virtual void read_rows(Index j, const Index* which, Index count, double* out) const = 0;
+
+  // Whether all numbers are at hand, so that a copy of them in float32 is a help.
+  virtual bool is_dense() const { return false; }
+  // Panels of float_kernels.hpp: panel(r, c) = Z(r, first + c)
+  virtual void fill_panel(const Standardisation& standardisation, Index first, Index count,
+                          float* panel) const {
+    constexpr Index kRows = 128;
+    std::vector<double> part(kRows);
+    for (Index row = 0; row < rows_; row += kRows) {
+      const Index rows = std::min(kRows, rows_ - row);
+      const double* root_weight = standardisation.root_weight_at(row);
+      float* target = panel + row * kFloatPanel;
+      for (Index c = 0; c < kFloatPanel; ++c) {
+        if (c >= count) {
+          for (Index r = 0; r < rows; ++r) target[r * kFloatPanel + c] = 0;
+          continue;
+        }
+        const Index j = first + c;
+        const double m = standardisation.mean[j], f = standardisation.inverse_scale[j];
+        read(j, row, rows, part.data());
+        for (Index r = 0; r < rows; ++r) {
+          const double z = (part[r] - m) * f * (root_weight ? root_weight[r] : 1.0);
+          target[r * kFloatPanel + c] = static_cast<float>(z);
+        }
+      }
+    }
+  }
+
+  // Takes sums over all rows of z^2, of z y_r and of z root_r from three numbers for each of the
+  // columns first .. first + count, of Z and of the roots of the weights.
+  virtual void subtract_squares(const Standardisation& standardisation, const double* root,
+                                const double* y, Index first, Index count, double* squares,
+                                double* along, double* sums) const {
+    // Row by row, as they are subtracted where they lie so: the bits are the same.
+    std::vector<double> column(rows_), x(count * rows_);
+    std::vector<const double*> rows(rows_);
+    for (Index c = 0; c < count; ++c) {
+      read(first + c, 0, rows_, column.data());
+      for (Index r = 0; r < rows_; ++r) x[r * count + c] = column[r];
+    }
+    for (Index r = 0; r < rows_; ++r) rows[r] = x.data() + r * count;
+    subtract_rows(rows.data(), rows_, count, standardisation.mean + first,
+                  standardisation.inverse_scale + first, root, y, squares, along, sums);
+  }
 
   // out[b] = Z'V(:, b). The bits of an entry depend on its column of X and its column of V alone.
   virtual void products(const Standardisation& standardisation, const Operand& v,

@@ -45,6 +45,17 @@ class DenseColumns final : public Columns {
     for (Index r = 0; r < count; ++r) out[r] = static_cast<double>(*x_.at(which[r], j));
   }
 
+  bool is_dense() const override { return true; }
+  void fill_panel(const Standardisation& standardisation, Index first, Index count,
+                  float* panel) const override {
+    if (x_.column_stride != 1) {
+      Columns::fill_panel(standardisation, first, count, panel);
+      return;
+    }
+    pack_float_panel(x_at(0, first), rows_, count, standardisation.mean + first,
+                     standardisation.inverse_scale + first, standardisation.root_weight, panel);
+  }
+
   void products(const Standardisation& standardisation, const Operand& v, double* const* out,
                 const Context& context) const override {
     for (Index b = 0; b < v.width(); ++b) std::fill(out[b], out[b] + columns_, 0.0);

@@ -27,16 +27,19 @@
 
 namespace ellzero {
 
-class GramCache {
+// Columns are kept in numbers of type T.
+template <class T>
+class GramCacheOf {
  public:
   // out[b] = G(:, which[b]) for `count` columns, at most as many as a pass makes.
-  using Make = std::function<void(const Index* which, Index count, double* const* out,
-                                  const Context& context)>;
+  using Make =
+      std::function<void(const Index* which, Index count, T* const* out, const Context& context)>;
 
   // For columns of that many entries, so many of which are made in a pass at most.
-  GramCache(Index length, Index pass_columns, double memory_bound_bytes, Make make_columns)
+  GramCacheOf(Index length, Index pass_columns, double memory_bound_bytes, Make make_columns)
       : length_(length), make_columns_(std::move(make_columns)) {
-    const double column_bytes = 8.0 * static_cast<double>(std::max<Index>(length, 1));
+    const double column_bytes =
+        static_cast<double>(sizeof(T)) * static_cast<double>(std::max<Index>(length, 1));
     bound_ = static_cast<Index>(std::min(memory_bound_bytes / column_bytes, 1e15));
     // Of a small matrix whatever was made is kept: half a megabyte is nothing.
     spare_bound_ = std::max<Index>(kBlockColumns - 1, static_cast<Index>(524288 / column_bytes));
@@ -44,8 +47,8 @@ class GramCache {
     // Where passes are dear, so is what they made.
     if (pass_columns_ > kBlockColumns) spare_bound_ = std::max(spare_bound_, bound_ / 2);
   }
-  GramCache(const GramCache&) = delete;
-  GramCache& operator=(const GramCache&) = delete;
+  GramCacheOf(const GramCacheOf&) = delete;
+  GramCacheOf& operator=(const GramCacheOf&) = delete;
 
   // Whether column j is here, or being made.
   bool has(Index j) const {
@@ -59,7 +62,7 @@ class GramCache {
 
   // Column j, in use until release(j). If it has to be made, `companions` are made with it: columns
   // that are not here yet, at most pass_columns() - 1, the likeliest first.
-  const double* acquire(Index j, const std::vector<Index>& companions, const Context& context) {
+  const T* acquire(Index j, const std::vector<Index>& companions, const Context& context) {
     std::unique_lock<std::mutex> guard(lock_);
     auto found = entries_.find(j);
     while (found == entries_.end() || !found->second.values) {
@@ -138,9 +141,9 @@ class GramCache {
   // two lines, which would make combinations of columns take half as long again.
   static constexpr std::align_val_t kLine{64};
   struct Free {
-    void operator()(double* values) const { ::operator delete[](values, kLine); }
+    void operator()(T* values) const { ::operator delete[](values, kLine); }
   };
-  using Values = std::unique_ptr<double[], Free>;
+  using Values = std::unique_ptr<T[], Free>;
   struct Entry {
     Values values;  // none while it is being made
     Index users = 0;
@@ -167,9 +170,9 @@ class GramCache {
     guard.unlock();
     try {
       while (static_cast<Index>(storage.size()) < count) {
-        storage.emplace_back(new (kLine) double[length_]);
+        storage.emplace_back(new (kLine) T[length_]);
       }
-      std::vector<double*> out;
+      std::vector<T*> out;
       for (Index b = 0; b < count; ++b) out.push_back(storage[b].get());
       make_columns_(wanted.data(), count, out.data(), context);
     } catch (...) {
@@ -233,12 +236,13 @@ class GramCache {
 
 // The cache as one of its users sees it: what is missing is made with the user's own threads and
 // interrupt.
-class GramUser {
+template <class T>
+class GramUserOf {
  public:
-  GramUser(GramCache& cache, const Context& context) : cache_(cache), context_(context) {}
+  GramUserOf(GramCacheOf<T>& cache, const Context& context) : cache_(cache), context_(context) {}
 
   bool has(Index j) const { return cache_.has(j); }
-  const double* acquire(Index j, const std::vector<Index>& companions = {}) const {
+  const T* acquire(Index j, const std::vector<Index>& companions = {}) const {
     return cache_.acquire(j, companions, context_);
   }
   void release(Index j) const { cache_.release(j); }
@@ -247,8 +251,11 @@ class GramUser {
   void prepare(const std::vector<Index>& columns) const { cache_.prepare(columns, context_); }
 
  private:
-  GramCache& cache_;
+  GramCacheOf<T>& cache_;
   Context context_;
 };
+
+using GramCache = GramCacheOf<double>;
+using GramUser = GramUserOf<double>;
 
 }  // namespace ellzero

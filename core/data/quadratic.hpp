@@ -19,6 +19,7 @@
 
 namespace ellzero {
 
+class FloatGrams;
 class PreparedColumns;
 
 class Quadratic {
@@ -71,6 +72,15 @@ class Quadratic {
   // take residuals of.
   virtual double residual_products(const std::vector<Index>& support, const double* beta,
                                    double* products, const Context& context) const = 0;
+
+  // Where there are rows, how many, and column j of Z, row by row; rows that count for nothing may
+  // be among them, as zeros.
+  virtual Index rows() const { return 0; }
+  virtual void read_column(Index /*j*/, double* /*out*/) const {}
+
+  // Gram columns in float32, made of a copy of Z, where that can be had; else null.
+  virtual bool has_float_grams() const { return false; }
+  virtual const FloatGrams* float_grams(const Context& /*context*/) const { return nullptr; }
 
   // Z and y themselves, where they are at hand; else null.
   virtual const PreparedColumns* prepared_columns() const { return nullptr; }

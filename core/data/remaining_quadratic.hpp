@@ -15,13 +15,19 @@
 // stay have to be looked at.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <mutex>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "data/column_passes.hpp"
+#include "data/float_grams.hpp"
 #include "data/prepared_columns.hpp"
 #include "data/quadratic.hpp"
 
@@ -51,7 +57,15 @@ class AllRows final : public ColumnPasses {
 
   double weight(Index row) const { return weights ? weights[row] : 1.0; }
 
+  // Where there are products in float32, others are made only if they were asked for.
   void prepare(std::vector<Index> which, const Context& context) override {
+    float_requests.serve(context);
+    if (uses_floats) {
+      const auto is_expected = [&](Index j) { return expected_.count(j) > 0; };
+      which.erase(std::remove_if(which.begin(), which.end(), std::not_fn(is_expected)),
+                  which.end());
+      expected_.clear();
+    }
     GramCache& cache = quadratic.cache();
     cache.keep_spare(static_cast<Index>(which.size()));
     cache.prepare(which, context);
@@ -65,7 +79,12 @@ class AllRows final : public ColumnPasses {
     for (Index b = 0; b < count; ++b) {
       if (!quadratic.cache().has(which[b])) missing.push_back(which[b]);
     }
-    if (!missing.empty()) throw ColumnMissing{missing};
+    if (missing.empty()) return;
+    {
+      const std::lock_guard<std::mutex> guard(lock_);
+      expected_.insert(missing.begin(), missing.end());
+    }
+    throw ColumnMissing{missing};
   }
 
   const Quadratic& quadratic;
@@ -76,8 +95,14 @@ class AllRows final : public ColumnPasses {
   // Of w_t z_t and w_t u_t over all rows: what rounding of the means leaves.
   std::vector<double> sums;
   double sum_y = 0;
+  // What folds want of products in float32, and whether they do.
+  mutable FloatRequests float_requests;
+  mutable std::atomic<bool> uses_floats{false};
 
  private:
+  mutable std::mutex lock_;
+  mutable std::unordered_set<Index> expected_;
+
   // The roots of the weights as the V of a product.
   class Roots final : public Operand {
    public:
@@ -147,17 +172,49 @@ class RemainingQuadratic final : public Quadratic {
   // Of the rows that stay, one by one: these are asked for where digits matter.
   double residual_products(const std::vector<Index>& support, const double* beta, double* products,
                            const Context& context) const override {
-    const Index n = all_.columns.rows();
-    std::vector<double> root(n), response(n);
-    for (Index r = 0; r < n; ++r) root[r] = std::sqrt(all_.weight(r));
-    for (const Index r : which_) root[r] = 0;
+    const Index n = rows();
+    const std::vector<double> root = roots();
+    std::vector<double> response(n);
     for (Index r = 0; r < n; ++r) response[r] = yy > 0 ? (all_.y[r] - mean_y) * root[r] : 0;
     const PreparedColumns z(all_.columns, {mean.data(), inverse_scale.data(), root.data()},
                             response.data());
     return z.residual_products(support, beta, products, context);
   }
 
+  // Those that are left out count for nothing.
+  Index rows() const override { return all_.columns.rows(); }
+  void read_column(Index j, double* out) const override {
+    all_.columns.read(j, 0, rows(), out);
+    const double m = mean[j], f = inverse_scale[j];
+    for (Index r = 0; r < rows(); ++r) out[r] = (out[r] - m) * f;
+    if (all_.weights) {
+      for (Index r = 0; r < rows(); ++r) out[r] *= std::sqrt(all_.weights[r]);
+    }
+    for (const Index r : which_) out[r] = 0;
+  }
+  bool has_float_grams() const override { return all_.quadratic.has_float_grams(); }
+  const FloatGrams* float_grams(const Context& context) const override {
+    const FloatGrams* whole = all_.quadratic.float_grams(context);
+    if (!whole) return nullptr;
+    std::call_once(floats_made_, [&] {
+      all_.uses_floats = true;
+      const auto read = [this](Index j, double* out) { read_column(j, out); };
+      floats_ = std::make_unique<FloatGrams>(whole->panels(),
+                                             std::vector<float>(ratio_.begin(), ratio_.end()), read,
+                                             &all_, &all_.float_requests, cache_bytes_);
+    });
+    return floats_.get();
+  }
+
  private:
+  // Of the weights of all rows; 0 of those that are left out.
+  std::vector<double> roots() const {
+    std::vector<double> out(rows());
+    for (Index r = 0; r < rows(); ++r) out[r] = std::sqrt(all_.weight(r));
+    for (const Index r : which_) out[r] = 0;
+    return out;
+  }
+
   // What is left of a sum of squares, at least: one digit may be lost.
   static constexpr double kLeast = 0.1;
   static constexpr double kFewEntries = 2e6;
@@ -177,7 +234,7 @@ class RemainingQuadratic final : public Quadratic {
     bool subtract(const AllRows& all, const Columns& left_out, const std::vector<Index>& which) {
       const Quadratic& whole = all.quadratic;
       const Index rows = left_out.rows();
-      std::vector<double> y(rows), x;
+      std::vector<double> y(rows);
       double sum_y = all.sum_y;
       for (Index r = 0; r < rows; ++r) {
         const double w = all.weight(which[r]), u = all.y[which[r]] - whole.mean_y;
@@ -195,8 +252,10 @@ class RemainingQuadratic final : public Quadratic {
       if (whole.yy == 0) prepared.yy = 0;
       if (!(prepared.yy >= kLeast * whole.yy)) return false;
       if (prepared.yy > 0 && is_rounding(std::sqrt(prepared.yy), prepared.mean_y)) return false;
-      constexpr Index kColumns = 64;
-      std::vector<double> share(kColumns), zy(kColumns), sum(kColumns);
+      constexpr Index kColumns = 512;
+      std::vector<double> share(kColumns), zy(kColumns), sum(kColumns), root(rows, 1.0);
+      if (!roots.empty()) root = roots;
+      const Standardisation standardisation{whole.mean.data(), whole.inverse_scale.data(), nullptr};
       for (Index first = 0; first < whole.columns(); first += kColumns) {
         const Index count = std::min(kColumns, whole.columns() - first);
         for (Index c = 0; c < count; ++c) {
@@ -204,21 +263,8 @@ class RemainingQuadratic final : public Quadratic {
           zy[c] = whole.zy[first + c];
           sum[c] = all.sums[first + c];
         }
-        for (Index row = 0; row < rows; row += kTileRows) {
-          const Index some = std::min(kTileRows, rows - row);
-          x.resize(count * some);
-          left_out.read_several(first, count, row, some, x.data());
-          for (Index c = 0; c < count; ++c) {
-            const double m = whole.mean[first + c], f = whole.inverse_scale[first + c];
-            for (Index r = 0; r < some; ++r) {
-              const double root = roots.empty() ? 1.0 : roots[row + r];
-              const double z = (x[c * some + r] - m) * f * root;
-              share[c] -= z * z;
-              zy[c] -= z * y[row + r];
-              sum[c] -= z * root;
-            }
-          }
-        }
+        left_out.subtract_squares(standardisation, root.data(), y.data(), first, count,
+                                  share.data(), zy.data(), sum.data());
         for (Index c = 0; c < count; ++c) {
           if (!set_column(all, first + c, share[c], zy[c], sum[c], sum_y)) return false;
         }
@@ -266,6 +312,7 @@ class RemainingQuadratic final : public Quadratic {
         roots_(std::move(rest.roots)),
         sums_(std::move(rest.sums)),
         ratio_(std::move(rest.ratio)),
+        cache_bytes_(cache_bytes),
         z_(left_out,
            {all.quadratic.mean.data(), all.quadratic.inverse_scale.data(),
             roots_.empty() ? nullptr : roots_.data()},
@@ -274,7 +321,10 @@ class RemainingQuadratic final : public Quadratic {
   const AllRows& all_;
   const std::vector<Index> which_;
   const std::vector<double> roots_, sums_, ratio_;
+  const double cache_bytes_;
   const PreparedColumns z_;  // rows left out, as they are among all
+  mutable std::once_flag floats_made_;
+  mutable std::unique_ptr<const FloatGrams> floats_;
 };
 
 }  // namespace ellzero

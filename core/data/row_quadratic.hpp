@@ -3,8 +3,12 @@
 // rows.
 #pragma once
 
+#include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
+#include "data/float_grams.hpp"
 #include "data/prepared_columns.hpp"
 #include "data/quadratic.hpp"
 
@@ -30,6 +34,7 @@ class RowQuadratic final : public Quadratic {
                const double* products, double cache_bytes)
       : Quadratic(std::move(prepared), cache_bytes, columns.pass_columns()),
         products_(products),
+        cache_bytes_(cache_bytes),
         response_(std::move(response)),
         z_(columns, {mean.data(), inverse_scale.data(), response_.root_weights()},
            response_.values()) {}
@@ -70,6 +75,20 @@ class RowQuadratic final : public Quadratic {
 
   const PreparedColumns* prepared_columns() const override { return &z_; }
 
+  Index rows() const override { return z_.rows(); }
+  void read_column(Index j, double* out) const override { z_.read(j, 0, z_.rows(), out); }
+  bool has_float_grams() const override { return !products_ && z_.columns().is_dense(); }
+  const FloatGrams* float_grams(const Context& context) const override {
+    if (!has_float_grams()) return nullptr;
+    std::call_once(floats_made_, [&] {
+      const auto read = [this](Index j, double* out) { read_column(j, out); };
+      floats_ = std::make_unique<FloatGrams>(std::make_shared<FloatPanels>(z_, context),
+                                             std::vector<float>(columns(), 1.0f), read, nullptr,
+                                             nullptr, cache_bytes_);
+    });
+    return floats_.get();
+  }
+
   bool keep_in(std::shared_ptr<ColumnFile> file) override {
     file_ = std::move(file);
     return true;
@@ -81,9 +100,12 @@ class RowQuadratic final : public Quadratic {
   }
 
   const double* const products_;
+  const double cache_bytes_;
   std::shared_ptr<ColumnFile> file_;
   const Response response_;
   const PreparedColumns z_;
+  mutable std::once_flag floats_made_;
+  mutable std::unique_ptr<const FloatGrams> floats_;
 };
 
 }  // namespace ellzero

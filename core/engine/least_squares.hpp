@@ -16,6 +16,29 @@
 
 namespace ellzero {
 
+// Some columns of a quadratic alone, and their ridges, where that takes less time.
+struct ChosenProblem {
+  std::unique_ptr<const ChosenQuadratic> quadratic;  // null where it does not
+  std::vector<double> ridge;
+
+  // `known`, if not null, is one that was made so of the first of these columns.
+  ChosenProblem(const Quadratic& whole, const std::vector<double>& ridges,
+                const std::vector<Index>& columns, const ChosenQuadratic* known,
+                const Context& context)
+      : ridge(ridges) {
+    // They are read as dense ones: where that is no fraction of X it is no help.
+    const PreparedColumns* z = whole.prepared_columns();
+    const double copied = static_cast<double>(z->rows()) * static_cast<double>(columns.size());
+    if (copied > 0.5 * z->entries()) return;
+    if (ridges.size() > 1) {
+      ridge.clear();
+      for (const Index j : columns) ridge.push_back(ridges[j]);
+    }
+    if (known && !known->has_products()) known = nullptr;
+    quadratic = std::make_unique<ChosenQuadratic>(whole, columns, known, context);
+  }
+};
+
 class LeastSquares final : public ScoredSquares<double> {
  public:
   // Which Gram columns come along with one that has to be made: those that are likely to be
@@ -81,26 +104,16 @@ class LeastSquares final : public ScoredSquares<double> {
   std::unique_ptr<Engine> on_some(const std::vector<Index>& units, std::unique_ptr<Engine> known,
                                   const Context& context) const override {
     if (!has_some()) return nullptr;
-    const PreparedColumns* z = quadratic_.prepared_columns();
-    // They are read as dense ones: where that is no fraction of X it is no help.
-    const double copied = static_cast<double>(z->rows()) * static_cast<double>(units.size());
-    if (copied > 0.5 * z->entries()) return nullptr;
-    std::vector<double> ridges = ridge_;
-    if (ridge_.size() > 1) {
-      ridges.clear();
-      for (const Index j : units) ridges.push_back(ridge_[j]);
-    }
-    const ChosenQuadratic* before = nullptr;
-    if (known) {
-      const Quadratic* own = static_cast<const LeastSquares&>(*known).own_.get();
-      before = static_cast<const ChosenQuadratic*>(own);
-      if (!before->has_products()) {
-        before = nullptr;
-        known.reset();  // it takes memory
-      }
-    }
-    auto chosen = std::make_unique<ChosenQuadratic>(quadratic_, units, before, context);
-    return std::make_unique<LeastSquares>(std::move(chosen), std::move(ridges), context);
+    ChosenProblem some(quadratic_, ridge_, units, chosen_by(known.get()), context);
+    if (!some.quadratic) return nullptr;
+    return std::make_unique<LeastSquares>(std::move(some.quadratic), std::move(some.ridge),
+                                          context);
+  }
+  // The quadratic of its own that an engine on some columns has; null for none.
+  static const ChosenQuadratic* chosen_by(const Engine* engine) {
+    return engine ? static_cast<const ChosenQuadratic*>(
+                        static_cast<const LeastSquares*>(engine)->own_.get())
+                  : nullptr;
   }
 
   // Another response on the same columns: its products with them, and its square. Only solve() goes
@@ -218,7 +231,6 @@ inline void LeastSquares::adopt(const LeastSquares& other, const std::vector<Ind
   ready_ = -1;
   factor_ = other.factor_;
   drift_ = other.drift_;
-  flips_ = other.flips_;
   ignores_outsiders_ = other.ignores_outsiders_;
   std::vector<char> known(columns(), 0);
   for (Index i = 0; i < other.columns(); ++i) {

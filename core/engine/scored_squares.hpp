@@ -76,9 +76,15 @@ class ScoredSquares : public NormalEquations {
   virtual void cross(Index j, const T* gram, double* out) = 0;
   // Whether insert(j) need not be tried out: the scores say that it would succeed.
   virtual bool is_surely_independent(Index /*j*/) const { return false; }
-  // Rounding adds up over flips: whether it is time to compute everything anew.
-  virtual bool drifted() const { return flips_ >= kFlipBound || drift_ > kDriftBound; }
-  // What came of a flip, or of everything made anew.
+  // What rounding has added up to since all was computed anew.
+  struct Drift {
+    int flips = 0;
+    double pivots = 0;    // the sum of one over each
+    double c = 0, d = 0;  // that of numbers of type T, where they are counted
+  };
+  // Whether it is time to compute everything anew.
+  virtual bool drifted() const { return drift_.flips >= kFlipBound || drift_.pivots > kDriftBound; }
+  // What came of a flip, or of computing everything anew.
   virtual void note_flip(const FlipRow& /*row*/) {}
   virtual void note_anew() {}
 
@@ -109,8 +115,7 @@ class ScoredSquares : public NormalEquations {
   std::vector<const T*> gram_;  // Gram columns of the members
   Scores scores_;
   bool ignores_outsiders_ = false;  // then the scores are out of date
-  double drift_ = 0;
-  int flips_ = 0;
+  Drift drift_;
   // Room to work in, so that a flip need not ask for memory.
   FlipRow row_;
   Index ready_ = -1;  // the column whose row that is, as it would be inserted here; -1 if of none
@@ -131,15 +136,13 @@ class ScoredSquares : public NormalEquations {
           yy(engine.yy_),
           factor(engine.factor_),
           scores(engine.scores_),
-          drift(engine.drift_),
-          flips(engine.flips_) {}
+          drift(engine.drift_) {}
     std::vector<Index> members;
     std::vector<double> zy;
     double yy;
     Factor factor;
     Scores scores;
-    double drift;
-    int flips;
+    Drift drift;
   };
 
   // With a batch, what all other columns see of a flip is put off.
@@ -155,8 +158,8 @@ class ScoredSquares : public NormalEquations {
     scores_.apply(gram_, row_, sign);
   }
   void account_for(double pivot, const FlipBatch<T>* batch) {
-    drift_ += 1 / pivot;
-    ++flips_;
+    drift_.pivots += 1 / pivot;
+    ++drift_.flips;
     if (drifted() && !batch) refresh();
   }
   // Whether to flip those that leave and enter is more work than to begin anew: columns that are
@@ -302,8 +305,7 @@ void ScoredSquares<T>::refresh() {
   factor_.update();
   scores_.place_members(members_);
   scores_.compute(gram_, factor_, zy(), [&](Index i) { return whole(i); });
-  drift_ = 0;
-  flips_ = 0;
+  drift_ = {};
   ignores_outsiders_ = false;
   note_anew();
 }
@@ -353,7 +355,6 @@ void ScoredSquares<T>::restore(const State& state) {
   factor_ = then.factor;
   scores_ = then.scores;
   drift_ = then.drift;
-  flips_ = then.flips;
   ignores_outsiders_ = false;
 }
 

@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "base/float_kernels.hpp"
 #include "engine/engine.hpp"
 #include "engine/factor.hpp"
 
@@ -27,6 +29,53 @@ struct Beside {
   Index first = 0;
   const double* const* columns = nullptr;
   const double* const* others = nullptr;
+};
+
+// What the members explain of other columns, from scratch: sums of squares of rows of the factor
+// times Gram columns.
+template <class T>
+class Explained;
+
+template <>
+class Explained<double> {
+ public:
+  Explained(const std::vector<const double*>& gram, const Factor& factor)
+      : gram_(gram), factor_(factor) {}
+
+  // For columns begin .. end, few of them.
+  void subtract(Index begin, Index end, double* d) const {
+    constexpr Index kRows = 4, kColumns = 128;
+    double t[kRows * kColumns];
+    for (Index r = 0; r < factor_.size(); r += kRows) {
+      // Rows of the factor are zero beyond the diagonal.
+      const Index rows = std::min(kRows, factor_.size() - r);
+      combine_rows(gram_.data(), factor_.row(r), factor_.stride(), rows, r + rows, begin, end, t,
+                   kColumns);
+      for (Index m = 0; m < rows; ++m) {
+        const double* own = t + m * kColumns;
+        for (Index i = begin; i < end; ++i) d[i] -= own[i - begin] * own[i - begin];
+      }
+    }
+  }
+
+ private:
+  const std::vector<const double*>& gram_;
+  const Factor& factor_;
+};
+
+template <>
+class Explained<float> {
+ public:
+  Explained(const std::vector<const float*>& gram, const Factor& factor)
+      : gram_(gram), rows_(factor.row(0), factor.stride(), factor.size()) {}
+
+  void subtract(Index begin, Index end, double* d) const {
+    subtract_explained(gram_.data(), rows_, begin, end, d);
+  }
+
+ private:
+  const std::vector<const float*>& gram_;
+  const FloatTriangle rows_;
 };
 
 class Scores {
@@ -93,21 +142,13 @@ class Scores {
   template <class T, class Whole>
   void compute(const std::vector<const T*>& gram, const Factor& factor,
                const std::vector<double>& zy, Whole&& whole) {
-    constexpr Index kRows = 4, kColumns = 128;
-    double t[kRows * kColumns];
+    constexpr Index kColumns = std::is_same_v<T, double> ? 128 : 512;
+    double t[kColumns];
+    const Explained<T> explained(gram, factor);
     for (Index begin = 0; begin < columns(); begin += kColumns) {
       const Index end = std::min(columns(), begin + kColumns);
       for (Index i = begin; i < end; ++i) d_[i] = whole(i);
-      for (Index r = 0; r < factor.size(); r += kRows) {
-        // Rows of the factor are zero beyond the diagonal.
-        const Index rows = std::min(kRows, factor.size() - r);
-        combine_rows(gram.data(), factor.row(r), factor.stride(), rows, r + rows, begin, end, t,
-                     kColumns);
-        for (Index m = 0; m < rows; ++m) {
-          const double* own = t + m * kColumns;
-          for (Index i = begin; i < end; ++i) d_[i] -= own[i - begin] * own[i - begin];
-        }
-      }
+      explained.subtract(begin, end, d_.data());
       combine(gram.data(), factor.beta().data(), factor.size(), begin, end, t);
       for (Index i = begin; i < end; ++i) c_[i] = zy[i] - t[i - begin];
     }
@@ -130,15 +171,15 @@ class Scores {
   }
 
   // The few insertions that lower the energy most, the best first, of equals those of the first
-  // columns.
-  std::vector<Insertion> best_insertions(Index count) const {
+  // columns; d is more than `floor` of those.
+  std::vector<Insertion> best_insertions(Index count, double floor = kSpan) const {
     std::vector<Insertion> best;
     if (count == 0) return best;
     double score[kChunk], bar = 0;  // twice what a gain has to be more than
     for (Index begin = 0; begin < columns(); begin += kChunk) {
       const Index length = std::min(columns() - begin, kChunk);
       const double most =
-          insertion_scores(c_.data() + begin, d_.data() + begin, kSpan, length, score);
+          insertion_scores(c_.data() + begin, d_.data() + begin, floor, length, score);
       if (!(most > bar)) continue;
       for (Index i = 0; i < length; ++i) {
         if (!(score[i] > bar)) continue;

@@ -44,18 +44,20 @@ inline void swap_gains(const Factor& factor, const Scores& scores,
     const Index end = std::min(scores.columns(), begin + Scores::kChunk);
     combine(gram.data(), row.a.data(), factor.size(), begin, end, t);
     swap_scores(scores.c().data() + begin, scores.d().data() + begin, t, row.q, Scores::kSpan,
-                end - begin, gain + begin);
+                nullptr, end - begin, gain + begin);
   }
   for (Index i = 0; i < scores.columns(); ++i) gain[i] *= 0.5;
 }
 
 // Looks at every swap of a movable member, by position, for a column that scores more than bar:
 // take(score, position, column), twice the gain, may raise the bar. `whole` is the largest G_ii +
-// tau_i; columns out of reach of a member of |rho| times `reach` are passed over.
-template <class Take>
-void search_swaps(const Factor& factor, const Scores& scores,
-                  const std::vector<const double*>& gram, const std::vector<Index>& movable,
-                  double whole, double reach, const double& bar, const Context& context,
+// tau_i; columns out of reach of a member of |rho| times `reach` are passed over. What is known may
+// be wrong by `slack`, if not null, with one t for each position: then a score is the most that it
+// may be, and columns of which d may be no more than the floor are not among them.
+template <class T, class Take>
+void search_swaps(const Factor& factor, const Scores& scores, const std::vector<const T*>& gram,
+                  const std::vector<Index>& movable, double whole, double reach,
+                  const std::vector<SwapSlack>* slack, const double& bar, const Context& context,
                   Take&& take) {
   const Index count = static_cast<Index>(movable.size()), k = factor.size();
   if (count == 0) return;
@@ -119,8 +121,9 @@ void search_swaps(const Factor& factor, const Scores& scores,
         for (Index m = first; m < first + some; ++m) {
           const double* t_m = t.get() + (m - first) * kSwapColumns;
           const double rho = members[m].rho;
-          if (!any_swap_above(bar, c, d, t_m, rho, Scores::kSpan, widths[g])) continue;
-          swap_scores(c, d, t_m, rho, Scores::kSpan, widths[g], score);
+          const SwapSlack* own = slack ? &(*slack)[members[m].position] : nullptr;
+          if (!any_swap_above(bar, c, d, t_m, rho, Scores::kSpan, own, widths[g])) continue;
+          swap_scores(c, d, t_m, rho, Scores::kSpan, own, widths[g], score);
           for (Index i = 0; i < widths[g]; ++i) {
             if (score[i] > bar) take(score[i], members[m].position, which[i]);
           }
@@ -130,10 +133,11 @@ void search_swaps(const Factor& factor, const Scores& scores,
     filled = 0;
   };
   double within[Scores::kChunk];
+  const double slack_c = slack ? slack->front().c : 0, slack_d = slack ? slack->front().d : 0;
   for (Index begin = 0; begin < scores.columns(); begin += Scores::kChunk) {
     const Index length = std::min(scores.columns() - begin, Scores::kChunk);
-    swap_reach(scores.c().data() + begin, scores.d().data() + begin, whole, least, Scores::kSpan,
-               length, within);
+    swap_reach(scores.c().data() + begin, scores.d().data() + begin, slack_c, slack_d, whole, least,
+               Scores::kSpan, length, within);
     for (Index i = 0; i < length; ++i) {
       // Without a branch that nobody could foresee.
       columns_in[filled] = begin + i;
@@ -147,12 +151,12 @@ void search_swaps(const Factor& factor, const Scores& scores,
 
 // The swap that lowers the energy most, the first of equals. `movable` are the positions that may
 // leave; `whole` is the largest G_ii + tau_i.
-inline Swap best_swap(const Factor& factor, const Scores& scores,
-                      const std::vector<const double*>& gram, const std::vector<Index>& movable,
-                      double whole, const Context& context) {
+template <class T>
+Swap best_swap(const Factor& factor, const Scores& scores, const std::vector<const T*>& gram,
+               const std::vector<Index>& movable, double whole, const Context& context) {
   Swap best;
   double bar = 0;
-  search_swaps(factor, scores, gram, movable, whole, 1, bar, context,
+  search_swaps(factor, scores, gram, movable, whole, 1, nullptr, bar, context,
                [&](double score, Index position, Index column) {
                  const bool first = std::tie(position, column) < std::tie(best.position, best.unit);
                  if (!first && !(score > best.gain + kTie * best.gain)) return;
@@ -175,7 +179,7 @@ inline std::vector<Swap> best_swaps(const Factor& factor, const Scores& scores,
   }
   double bar = -share * least;
   std::vector<Swap> best;
-  search_swaps(factor, scores, gram, movable, whole, 1 - share, bar, context,
+  search_swaps(factor, scores, gram, movable, whole, 1 - share, nullptr, bar, context,
                [&](double score, Index position, Index column) {
                  const auto better = [&](const Swap& other) { return score > other.gain; };
                  best.insert(std::find_if(best.begin(), best.end(), better),

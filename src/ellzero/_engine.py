@@ -164,4 +164,6 @@ def make_search_engine(design: _core.Quadratic, ridge: float, threads: int) -> _
     """Put on a design the engine that searches it quickest."""
     if _core.ScreenedSquares.pays(design):
         return _core.ScreenedSquares(design, np.array([ridge], dtype=np.float64), threads)
+    if _core.SiftedSquares.pays(design):
+        return _core.SiftedSquares(design, np.array([ridge], dtype=np.float64), threads)
     return make_engine(design, ridge, threads)

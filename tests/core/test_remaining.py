@@ -133,7 +133,7 @@ def test_rows_left_out_may_stay_where_they_lie(rng):
 
 
 def test_folds_in_step_want_their_columns_together(rng):
-    X, y = rng.normal(size=(80, 2000)), rng.normal(size=80)
+    X, y = rng.normal(size=(80, 900)), rng.normal(size=80)
     columns = make_columns(X)
     whole = make_design_on(columns, y, None, True, 1)
     everything = _core.all_rows(whole, columns, y, None, True, 1)

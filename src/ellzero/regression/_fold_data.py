@@ -114,7 +114,8 @@ class Data(NamedTuple):
             return False
         rows, columns = (int(length) for length in self.X.shape)
         if repeats == 1:
-            return columns >= _MANY_COLUMNS and rows <= _FEW_ROWS * folds
+            few = columns >= _MANY_COLUMNS and rows <= _FEW_ROWS * folds
+            return few or bool(_core.sifting_pays(rows, columns))
         return rows * columns >= _LITTLE and 50 * columns >= rows
 
     @property

@@ -1,0 +1,148 @@
+// Gram columns in float32, of all rows of a table or of some of them, and what they are wrong by at
+// most. Several who want some can wait for each other, so that one pass makes them all.
+//
+// With Z^ the columns of all rows as preparation left them there, rounded to float32, and z_j those
+// of a design of some of the rows, with zeros where it has none,
+//
+//   G_ij = z_i'z_j = ratio_i z^_i'z_j,   ratio_i the norm of column i over all rows over that here
+//
+// since z_j sums to zero over the rows of the design: the means of z^_i there do not matter.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "data/column_passes.hpp"
+#include "data/float_panels.hpp"
+#include "data/gram_cache.hpp"
+
+namespace ellzero {
+
+class FloatGrams;
+
+// What several designs of rows of the same table want.
+class FloatRequests {
+ public:
+  void add(const FloatGrams* whose, Index j) {
+    const std::lock_guard<std::mutex> guard(lock_);
+    wanted_.push_back({whose, j});
+  }
+  // Makes them all.
+  void serve(const Context& context);
+
+ private:
+  struct Request {
+    const FloatGrams* whose;
+    Index column;
+  };
+  std::mutex lock_;
+  std::vector<Request> wanted_;
+};
+
+class FloatGrams {
+ public:
+  // Reads column j of the design, row by row.
+  using Read = std::function<void(Index j, double* out)>;
+
+  // Where `passes` are put off, what is missing is left to `requests`; both null if they never are.
+  // All are kept by the caller for as long as this lives.
+  FloatGrams(std::shared_ptr<const FloatPanels> panels, std::vector<float> ratio, Read read,
+             const ColumnPasses* passes, FloatRequests* requests, double cache_bytes)
+      : panels_(std::move(panels)),
+        ratio_(std::move(ratio)),
+        read_(std::move(read)),
+        passes_(passes),
+        requests_(requests),
+        error_(float_product_error(panels_->rows()) *
+               static_cast<double>(*std::max_element(ratio_.begin(), ratio_.end()))),
+        cache_(panels_->columns(), kBlockColumns, cache_bytes,
+               [this](const Index* which, Index count, float* const* out, const Context& context) {
+                 make(which, count, out, context);
+               }) {}
+
+  const std::shared_ptr<const FloatPanels>& panels() const { return panels_; }
+  GramCacheOf<float>& cache() const { return cache_; }
+  // Of an entry.
+  double error() const { return error_; }
+  // Whether what is missing is left for later.
+  bool are_put_off() const { return passes_ && passes_->is_put_off(); }
+  // Leaves a column for later that is not in the cache, if it has not been made meanwhile.
+  void wait_for(Index j) const {
+    {
+      const std::lock_guard<std::mutex> guard(lock_);
+      if (ready_.count(j) > 0) return;
+    }
+    requests_->add(this, j);
+    throw ColumnMissing{{j}};
+  }
+
+ private:
+  friend class FloatRequests;
+  using Values = std::unique_ptr<float[]>;
+
+  void make(const Index* which, Index count, float* const* out, const Context& context) {
+    std::vector<FloatPanels::Product> products;
+    std::vector<std::vector<float>> v;
+    v.reserve(count);
+    for (Index b = 0; b < count; ++b) {
+      if (take_ready(which[b], out[b])) continue;
+      v.push_back(read(which[b]));
+      products.push_back({v.back().data(), ratio_.data(), out[b]});
+    }
+    panels_->multiply(products, context);
+  }
+
+  bool take_ready(Index j, float* out) {
+    const std::lock_guard<std::mutex> guard(lock_);
+    const auto found = ready_.find(j);
+    if (found == ready_.end()) return false;
+    std::copy_n(found->second.get(), panels_->columns(), out);
+    ready_.erase(found);
+    return true;
+  }
+
+  std::vector<float> read(Index j) const {
+    std::vector<double> column(panels_->rows());
+    read_(j, column.data());
+    return {column.begin(), column.end()};
+  }
+
+  const std::shared_ptr<const FloatPanels> panels_;
+  const std::vector<float> ratio_;
+  const Read read_;
+  const ColumnPasses* const passes_;
+  FloatRequests* const requests_;
+  const double error_;
+  mutable std::mutex lock_;
+  mutable std::unordered_map<Index, Values> ready_;  // made, but not fetched yet
+  mutable GramCacheOf<float> cache_;
+};
+
+inline void FloatRequests::serve(const Context& context) {
+  std::vector<Request> wanted;
+  {
+    const std::lock_guard<std::mutex> guard(lock_);
+    wanted.swap(wanted_);
+  }
+  if (wanted.empty()) return;
+  std::vector<FloatGrams::Values> made;
+  std::vector<std::vector<float>> v;
+  std::vector<FloatPanels::Product> products;
+  for (const Request& each : wanted) {
+    v.push_back(each.whose->read(each.column));
+    made.emplace_back(new float[each.whose->panels_->columns()]);
+    products.push_back({v.back().data(), each.whose->ratio_.data(), made.back().get()});
+  }
+  wanted[0].whose->panels_->multiply(products, context);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const std::lock_guard<std::mutex> guard(wanted[i].whose->lock_);
+    wanted[i].whose->ready_[wanted[i].column] = std::move(made[i]);
+  }
+}
+
+}  // namespace ellzero
