@@ -69,31 +69,30 @@ inline F broadcast_float(float value) {
 
 constexpr Index kAhead = 128;  // rows
 
-// N columns of v, which are `stride` numbers apart from row to row.
+// N columns of v, which are `stride` numbers apart from row to row, with two vectors of columns of
+// a panel. What is there already is added to, unless all is `fresh`.
 template <class F, int N>
 ELLZERO_INLINE void multiply_float_n(const float* panel, Index rows, const float* v, Index stride,
-                                     float* out) {
-  constexpr int kAcross = kFloatPanel / kFloatsOf<F>;
+                                     bool fresh, float* out) {
   for (Index begin = 0; begin == 0 || begin < rows; begin += kFloatRows) {
     const Index end = std::min(rows, begin + kFloatRows);
-    F sums[N][kAcross] = {};
+    F sums[N][2] = {};
     for (Index r = begin; r < end; ++r) {
       // The panels that follow come from afar.
       ELLZERO_PREFETCH(panel + (r + kAhead) * kFloatPanel);
       ELLZERO_PREFETCH(panel + (r + kAhead) * kFloatPanel + kFloatPanel / 2);
-      F x[kAcross];
-      for (int h = 0; h < kAcross; ++h) {
-        x[h] = load_floats<F>(panel + r * kFloatPanel + h * kFloatsOf<F>);
-      }
+      const F x0 = load_floats<F>(panel + r * kFloatPanel);
+      const F x1 = load_floats<F>(panel + r * kFloatPanel + kFloatsOf<F>);
       for (int b = 0; b < N; ++b) {
         const F w = broadcast_float<F>(v[r * stride + b]);
-        for (int h = 0; h < kAcross; ++h) sums[b][h] += x[h] * w;
+        sums[b][0] += x0 * w;
+        sums[b][1] += x1 * w;
       }
     }
     for (int b = 0; b < N; ++b) {
-      for (int h = 0; h < kAcross; ++h) {
+      for (int h = 0; h < 2; ++h) {
         float* to = out + b * kFloatPanel + h * kFloatsOf<F>;
-        if (begin > 0) sums[b][h] += load_floats<F>(to);
+        if (begin > 0 || !fresh) sums[b][h] += load_floats<F>(to);
         store_floats<F>(to, sums[b][h]);
       }
     }
@@ -103,11 +102,11 @@ ELLZERO_INLINE void multiply_float_n(const float* panel, Index rows, const float
 // At most N of them at a time.
 template <class F, int N>
 ELLZERO_INLINE void multiply_float_up_to(const float* panel, Index rows, const float* v,
-                                         Index stride, Index width, float* out) {
+                                         Index stride, Index width, bool fresh, float* out) {
   if (width >= N) {
-    multiply_float_n<F, N>(panel, rows, v, stride, out);
+    multiply_float_n<F, N>(panel, rows, v, stride, fresh, out);
   } else if constexpr (N > 1) {
-    multiply_float_up_to<F, N - 1>(panel, rows, v, stride, width, out);
+    multiply_float_up_to<F, N - 1>(panel, rows, v, stride, width, fresh, out);
   }
 }
 
@@ -115,10 +114,18 @@ template <class V>
 ELLZERO_INLINE void multiply_float_panel_any(const float* panel, Index rows, const float* v,
                                              Index width, float* out) {
   using F = typename Floats<V>::type;
-  constexpr Index kMost = kFloatsOf<F> > 8 ? 12 : 3;  // as there are registers
-  for (Index b = 0; b < width; b += kMost) {
-    multiply_float_up_to<F, kMost>(panel, rows, v + b, width, std::min(kMost, width - b),
-                                   out + b * kFloatPanel);
+  constexpr Index kMost = kFloatsOf<F> > 8 ? 12 : 6;  // as there are registers
+  const Index groups = (width + kMost - 1) / kMost, most = (width + groups - 1) / groups;
+  constexpr Index kTogether = 4 * kFloatRows;  // rows that stay in the first cache
+  for (Index row = 0; row == 0 || row < rows; row += kTogether) {
+    for (Index b = 0; b < width; b += most) {
+      for (Index column = 0; column < kFloatPanel; column += 2 * kFloatsOf<F>) {
+        multiply_float_up_to<F, kMost>(panel + row * kFloatPanel + column,
+                                       std::min(kTogether, rows - row), v + row * width + b, width,
+                                       std::min(most, width - b), row == 0,
+                                       out + b * kFloatPanel + column);
+      }
+    }
   }
 }
 

@@ -13,7 +13,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -71,39 +70,23 @@ class FloatGrams {
   double error() const { return error_; }
   // Whether what is missing is left for later.
   bool are_put_off() const { return passes_ && passes_->is_put_off(); }
-  // Leaves a column for later that is not in the cache, if it has not been made meanwhile.
-  void wait_for(Index j) const {
-    {
-      const std::lock_guard<std::mutex> guard(lock_);
-      if (ready_.count(j) > 0) return;
-    }
+  // Leaves a column for later that is not in the cache.
+  [[noreturn]] void wait_for(Index j) const {
     requests_->add(this, j);
     throw ColumnMissing{{j}};
   }
 
  private:
   friend class FloatRequests;
-  using Values = std::unique_ptr<float[]>;
-
   void make(const Index* which, Index count, float* const* out, const Context& context) {
     std::vector<FloatPanels::Product> products;
     std::vector<std::vector<float>> v;
     v.reserve(count);
     for (Index b = 0; b < count; ++b) {
-      if (take_ready(which[b], out[b])) continue;
       v.push_back(read(which[b]));
       products.push_back({v.back().data(), ratio_.data(), out[b]});
     }
     panels_->multiply(products, context);
-  }
-
-  bool take_ready(Index j, float* out) {
-    const std::lock_guard<std::mutex> guard(lock_);
-    const auto found = ready_.find(j);
-    if (found == ready_.end()) return false;
-    std::copy_n(found->second.get(), panels_->columns(), out);
-    ready_.erase(found);
-    return true;
   }
 
   std::vector<float> read(Index j) const {
@@ -118,8 +101,6 @@ class FloatGrams {
   const ColumnPasses* const passes_;
   FloatRequests* const requests_;
   const double error_;
-  mutable std::mutex lock_;
-  mutable std::unordered_map<Index, Values> ready_;  // made, but not fetched yet
   mutable GramCacheOf<float> cache_;
 };
 
@@ -130,18 +111,17 @@ inline void FloatRequests::serve(const Context& context) {
     wanted.swap(wanted_);
   }
   if (wanted.empty()) return;
-  std::vector<FloatGrams::Values> made;
+  std::vector<GramCacheOf<float>::Values> made;
   std::vector<std::vector<float>> v;
   std::vector<FloatPanels::Product> products;
   for (const Request& each : wanted) {
     v.push_back(each.whose->read(each.column));
-    made.emplace_back(new float[each.whose->panels_->columns()]);
+    made.push_back(each.whose->cache().new_column());
     products.push_back({v.back().data(), each.whose->ratio_.data(), made.back().get()});
   }
   wanted[0].whose->panels_->multiply(products, context);
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const std::lock_guard<std::mutex> guard(wanted[i].whose->lock_);
-    wanted[i].whose->ready_[wanted[i].column] = std::move(made[i]);
+    wanted[i].whose->cache().put(wanted[i].column, std::move(made[i]));
   }
 }
 

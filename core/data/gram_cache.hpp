@@ -90,6 +90,27 @@ class GramCacheOf {
     --entries_.at(j).users;
   }
 
+  // Columns begin where a line of the processor's cache does: loads of four numbers never straddle
+  // two lines, which would make combinations of columns take half as long again.
+  static constexpr std::align_val_t kLine{64};
+  struct Free {
+    void operator()(T* values) const { ::operator delete[](values, kLine); }
+  };
+  using Values = std::unique_ptr<T[], Free>;
+  // Room for a column, and a column that others have filled, which will be needed.
+  Values new_column() const { return Values(new (kLine) T[length_]); }
+  void put(Index j, Values values) {
+    std::vector<Values> dropped;
+    const std::lock_guard<std::mutex> guard(lock_);
+    const auto [at, is_new] = entries_.try_emplace(j);
+    if (!is_new) return;
+    ++spare_;
+    at->second.values = std::move(values);
+    at->second.last_use = ++clock_;
+    ++made_;
+    make_room(dropped);
+  }
+
   // Makes those of the columns that are not here, several in a pass: they will be needed.
   void prepare(const std::vector<Index>& columns, const Context& context) {
     const std::size_t width = pass_columns();
@@ -137,13 +158,6 @@ class GramCacheOf {
   }
 
  private:
-  // Columns begin where a line of the processor's cache does: loads of four numbers never straddle
-  // two lines, which would make combinations of columns take half as long again.
-  static constexpr std::align_val_t kLine{64};
-  struct Free {
-    void operator()(T* values) const { ::operator delete[](values, kLine); }
-  };
-  using Values = std::unique_ptr<T[], Free>;
   struct Entry {
     Values values;  // none while it is being made
     Index users = 0;
@@ -170,7 +184,7 @@ class GramCacheOf {
     guard.unlock();
     try {
       while (static_cast<Index>(storage.size()) < count) {
-        storage.emplace_back(new (kLine) T[length_]);
+        storage.push_back(new_column());
       }
       std::vector<T*> out;
       for (Index b = 0; b < count; ++b) out.push_back(storage[b].get());

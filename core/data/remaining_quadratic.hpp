@@ -22,6 +22,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -56,6 +57,18 @@ class AllRows final : public ColumnPasses {
   }
 
   double weight(Index row) const { return weights ? weights[row] : 1.0; }
+
+  // A column as it lies. What a fold looks at others do, too: it is kept for them.
+  void read_column(Index j, double* out) const {
+    const std::lock_guard<std::mutex> guard(lock_);
+    if (static_cast<double>(read_.size() * columns.rows()) > kReadAtMost) read_.clear();
+    const auto [at, is_new] = read_.try_emplace(j);
+    if (is_new) {
+      at->second.resize(columns.rows());
+      columns.read(j, 0, columns.rows(), at->second.data());
+    }
+    std::copy(at->second.begin(), at->second.end(), out);
+  }
 
   // Where there are products in float32, others are made only if they were asked for.
   void prepare(std::vector<Index> which, const Context& context) override {
@@ -100,8 +113,10 @@ class AllRows final : public ColumnPasses {
   mutable std::atomic<bool> uses_floats{false};
 
  private:
+  static constexpr double kReadAtMost = 2e6;  // numbers
   mutable std::mutex lock_;
   mutable std::unordered_set<Index> expected_;
+  mutable std::unordered_map<Index, std::vector<double>> read_;
 
   // The roots of the weights as the V of a product.
   class Roots final : public Operand {
@@ -184,7 +199,7 @@ class RemainingQuadratic final : public Quadratic {
   // Those that are left out count for nothing.
   Index rows() const override { return all_.columns.rows(); }
   void read_column(Index j, double* out) const override {
-    all_.columns.read(j, 0, rows(), out);
+    all_.read_column(j, out);
     const double m = mean[j], f = inverse_scale[j];
     for (Index r = 0; r < rows(); ++r) out[r] = (out[r] - m) * f;
     if (all_.weights) {
@@ -252,7 +267,7 @@ class RemainingQuadratic final : public Quadratic {
       if (whole.yy == 0) prepared.yy = 0;
       if (!(prepared.yy >= kLeast * whole.yy)) return false;
       if (prepared.yy > 0 && is_rounding(std::sqrt(prepared.yy), prepared.mean_y)) return false;
-      constexpr Index kColumns = 512;
+      constexpr Index kColumns = 2048;
       std::vector<double> share(kColumns), zy(kColumns), sum(kColumns), root(rows, 1.0);
       if (!roots.empty()) root = roots;
       const Standardisation standardisation{whole.mean.data(), whole.inverse_scale.data(), nullptr};

@@ -181,10 +181,7 @@ class Sifting final : public ScoredSquares<float> {
   // A pass of one's own makes some more of the most promising columns in about the same time.
   const float* acquire(Index j) override {
     if (user_.has(j)) return user_.acquire(j);
-    if (grams_.are_put_off()) {
-      grams_.wait_for(j);
-      return user_.acquire(j);
-    }
+    if (grams_.are_put_off()) grams_.wait_for(j);
     constexpr Index kAlong = 3;
     std::vector<Index> along;
     for (const Insertion& next : scores_.best_insertions(kAlong + 1, trusted(slack()))) {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ellzero import _core
@@ -24,11 +26,7 @@ class Remainders:
     def __init__(self, data: Data, whole: _core.Quadratic | None) -> None:
         self._data, self._columns = data, data.columns()
         self.whole = data.design(self._columns) if whole is None else whole
-        # Beyond that a weight of zero may not be enough to leave a row out.
-        self._large = any(
-            max(float(each.max(initial=0)), -float(each.min(initial=0))) > _LARGE
-            for each in (data.numbers(), data.y)
-        )
+        self._large = self._has_large_numbers()
         self.shared = None
         if not self._large and not data.is_screened:
             self.shared = _core.all_rows(
@@ -39,6 +37,21 @@ class Remainders:
                 data.fit_intercept,
                 data.threads,
             )
+
+    def _has_large_numbers(self) -> bool:
+        """Whether a weight of zero may not be enough to leave a row out."""
+        data, whole = self._data, self.whole
+        if data.sample_weight is None:
+            # No number is farther from zero than the mean of its column and the column's norm.
+            alive = whole.inverse_scale > 0
+            norms = np.append(1 / whole.inverse_scale[alive], math.sqrt(whole.yy))
+            far = max(float(norms.max()), float(np.abs(whole.mean).max(initial=0)))
+            return max(far, abs(whole.mean_y)) > _LARGE / 4
+        numbers = (data.numbers(), data.y)
+        return any(
+            max(float(each.max(initial=0)), -float(each.min(initial=0))) > _LARGE
+            for each in numbers
+        )
 
     def folds(self, splits: list[Split]) -> list[Fold]:
         """Return all folds."""
