@@ -355,13 +355,17 @@ void bind_engine(nb::module_& m) {
       .def_prop_ro("active", [](const ScreenedEngine& e) { return e.screened_->active(); });
 
   m.def(
-      "sifting_pays", [](Index rows, Index columns) { return SiftedSquares::pays(rows, columns); },
+      "sifting_pays_in_folds",
+      [](Index rows, Index columns) {
+        return SiftedSquares::pays(rows, columns, SiftedSquares::kManyInFolds);
+      },
       nb::arg("rows"), nb::arg("columns"));
   nb::class_<SiftedEngine, PythonEngine>(m, "SiftedSquares")
       .def(nb::init<const Quadratic&, const Vector<double>&, int>(), nb::arg("design"),
            nb::arg("ridge").noconvert(), nb::arg("threads"), nb::keep_alive<1, 2>())
       .def_static(
-          "pays", [](const Quadratic& design) { return SiftedSquares::pays(design); },
+          "pays",
+          [](const Quadratic& design) { return SiftedSquares::pays(design, SiftedSquares::kMany); },
           nb::arg("design"))
       .def_prop_ro("beta", [](const SiftedEngine& e) { return to_array(e.sifted_->beta()); })
       .def_prop_ro("log_determinant",

@@ -97,7 +97,7 @@ std::unique_ptr<Engine> search_engine(const Quadratic& quadratic, const Context&
   if (ScreenedSquares::pays(quadratic)) {
     return std::make_unique<ScreenedSquares>(quadratic, context, std::vector<double>{ridge});
   }
-  if (SiftedSquares::pays(quadratic)) {
+  if (SiftedSquares::pays(quadratic, SiftedSquares::kManyInFolds)) {
     return std::make_unique<SiftedSquares>(quadratic, context, std::vector<double>{ridge});
   }
   return std::make_unique<LeastSquares>(quadratic, GramUser(quadratic.cache(), context),

@@ -14,14 +14,17 @@ namespace ellzero {
 
 class SiftedSquares final : public Engine {
  public:
+  // So many columns are many, and so many are in folds, which share the products of all rows
+  // otherwise. Measured from 60 x 1000 to 2000 x 5000.
+  static constexpr Index kMany = 1000, kManyInFolds = 2000;
   // Whether columns are many and rows are not, so that measuring some costs little, and a copy of
   // them in float32 takes no more than a bound.
-  static bool pays(Index rows, Index columns) {
+  static bool pays(Index rows, Index columns, Index many) {
     const double bytes = 4.0 * static_cast<double>(rows) * static_cast<double>(columns);
-    return columns >= kFewestColumns && rows <= columns && bytes <= kMostBytes;
+    return columns >= many && rows <= columns && bytes <= kMostBytes;
   }
-  static bool pays(const Quadratic& quadratic) {
-    return quadratic.has_float_grams() && pays(quadratic.rows(), quadratic.columns());
+  static bool pays(const Quadratic& quadratic, Index many) {
+    return quadratic.has_float_grams() && pays(quadratic.rows(), quadratic.columns(), many);
   }
 
   // Without sifting where a quadratic has no such Gram columns. `ridge` is one number, or one per
@@ -143,7 +146,6 @@ class SiftedSquares final : public Engine {
   }
 
  private:
-  static constexpr Index kFewestColumns = 1000;
   static constexpr double kMostBytes = 5e8;
 
   struct Place : State {

@@ -230,8 +230,8 @@ def fold_models(X, y, ridge, threads=1):
 @pytest.mark.parametrize("kind", ["independent", "factors", "autoregressive", "twins"])
 @pytest.mark.parametrize("ridge", [0.0, 0.2])
 def test_folds_that_wait_for_each_other_find_what_each_finds_alone(kind, ridge):
-    X, y = table(kind, 9, n=60, p=1003)
-    assert _core.sifting_pays(60, 1003)
+    X, y = table(kind, 9, n=60, p=2003)
+    assert _core.sifting_pays_in_folds(60, 2003)
     models, designs = fold_models(X, y, ridge)
     for found, design in zip(models, designs, strict=True):
         plain = _core.Frontier(make_engine(design, ridge, 1), None, False)
@@ -248,7 +248,7 @@ def test_folds_that_wait_for_each_other_find_what_each_finds_alone(kind, ridge):
 @pytest.mark.parametrize("repeats", [1, 2])
 def test_an_outlier_that_a_fold_leaves_out_costs_no_digits(outlier, repeats):
     """In terms of it all that is left of its column would be rounding."""
-    X, y = table("factors", 3, n=100, p=1200)
+    X, y = table("factors", 3, n=100, p=2200)
     X[7, 11] = outlier
     sifted = L0RegressorCV(n_repeats=repeats, random_state=0).fit(X, y)
     # With a budget folds are pools of parts, which are not sifted.

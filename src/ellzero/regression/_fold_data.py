@@ -115,7 +115,7 @@ class Data(NamedTuple):
         rows, columns = (int(length) for length in self.X.shape)
         if repeats == 1:
             few = columns >= _MANY_COLUMNS and rows <= _FEW_ROWS * folds
-            return few or bool(_core.sifting_pays(rows, columns))
+            return few or bool(_core.sifting_pays_in_folds(rows, columns))
         return rows * columns >= _LITTLE and 50 * columns >= rows
 
     @property
