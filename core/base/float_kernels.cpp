@@ -27,8 +27,8 @@ ELLZERO_INLINE void store_floats(float* to, F v) {
   *reinterpret_cast<Unaligned*>(to) = v;
 }
 template <class F>
-ELLZERO_INLINE F broadcast_float(float value) {
-  return F{} + value;
+ELLZERO_INLINE F broadcast_float(float value, F zeros = F{}) {
+  return value - zeros;
 }
 #else
 struct EightFloats {

@@ -58,8 +58,8 @@ ELLZERO_INLINE void store(double* to, V v) {
   *reinterpret_cast<Unaligned*>(to) = v;
 }
 template <class V>
-ELLZERO_INLINE V broadcast_as(double value) {
-  return V{} + value;
+ELLZERO_INLINE V broadcast_as(double value, V zeros = V{}) {
+  return value - zeros;
 }
 #else
 struct Lanes {
@@ -104,10 +104,10 @@ ELLZERO_INLINE Lanes load(const T* from) {
 ELLZERO_INLINE Lanes broadcast(double value) { return broadcast_as<Lanes>(value); }
 
 // Whether functions made by ELLZERO_BY_LANES take eight lanes: where the processor has them, and
-// does not slow down for them, as the first that had them did.
+// does not slow down by much for them, as the first that had them did.
 #if defined(ELLZERO_WIDE)
 inline bool has_wide_lanes() {
-  return __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vbmi2");
+  return __builtin_cpu_supports("x86-64-v4") && __builtin_cpu_supports("avx512vnni");
 }
 inline bool takes_wide_lanes = has_wide_lanes();
 
