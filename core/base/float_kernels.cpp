@@ -223,11 +223,11 @@ ELLZERO_INLINE void each_stretch(const float* const* columns, const float* coeff
 // Coefficients in float32, without asking for memory where they are few.
 class FloatCoefficients {
  public:
-  FloatCoefficients(const double* from, Index stride, Index rows, Index count)
+  FloatCoefficients(const double* from, Index stride, Index rows, Index count, double unit = 1)
       : values_(rows * count <= kFew ? few_ : new float[rows * count]) {
     for (Index m = 0; m < rows; ++m) {
       for (Index s = 0; s < count; ++s) {
-        values_[m * count + s] = static_cast<float>(from[m * stride + s]);
+        values_[m * count + s] = static_cast<float>(from[m * stride + s] * unit);
       }
     }
   }
@@ -387,8 +387,15 @@ ELLZERO_BY_LANES(pack_float_panel,
 
 void combine(const float* const* columns, const double* coefficients, Index count, Index begin,
              Index end, double* out) {
-  const FloatCoefficients own(coefficients, 0, 1, count);
+  // They may be out of a float's range, as y may be: in units of the largest's power of two.
+  double largest = 0;
+  for (Index s = 0; s < count; ++s) largest = std::max(largest, std::fabs(coefficients[s]));
+  const int power = largest > 0 ? std::clamp(std::ilogb(largest), -1000, 1000) : 0;
+  const FloatCoefficients own(coefficients, 0, 1, count, std::ldexp(1.0, -power));
   combine_float_rows(columns, own.get(), 1, count, begin, end, out, 0);
+  if (power == 0) return;
+  const double unit = std::ldexp(1.0, power);
+  for (Index i = 0; i < end - begin; ++i) out[i] *= unit;
 }
 
 void combine_rows(const float* const* columns, const double* coefficients, Index stride, Index rows,

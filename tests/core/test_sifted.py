@@ -103,6 +103,24 @@ def test_frontiers_are_the_same(kind, ridge):
         assert sifted.sifts
 
 
+@pytest.mark.parametrize("scale", [1e-60, 1e60])
+def test_a_response_of_any_scale(scale):
+    """Beyond a float's range: coefficients are combined with columns in float32."""
+    X, y = table("factors", 6)
+    once, scaled = engines(X, y)[0], engines(X, y * scale)[0]
+    for engine in (once, scaled):
+        engine.start_at(np.array([3, 60, 200]))
+    ours, theirs = (engine.best_insertions(20) for engine in (once, scaled))
+    assert [one.unit for one in ours] == [one.unit for one in theirs]
+    np.testing.assert_allclose(
+        [one.gain * scale**2 for one in ours], [one.gain for one in theirs], rtol=1e-9
+    )
+    for one, other in zip(frontier(once, 12), frontier(scaled, 12), strict=True):
+        assert sorted(one.support) == sorted(other.support)
+        assert one.energy * scale**2 == pytest.approx(other.energy, rel=1e-9, abs=0)
+    assert scaled.sifts
+
+
 @pytest.mark.parametrize("kind", ["independent", "factors", "autoregressive"])
 @pytest.mark.parametrize("weighted", [True, False])
 @pytest.mark.parametrize("intercept", [True, False])

@@ -13,6 +13,7 @@ from fuzz import (
     processes,
     proofs,
     segments,
+    sifting,
     student_noise,
     subsets,
 )
@@ -27,6 +28,7 @@ class Family(NamedTuple):
 FAMILIES = {
     "frontier": Family(subsets.check_frontier, 10, 60),
     "regressor": Family(subsets.check_regressor, 10, 60),
+    "sifting": Family(sifting.check_sifting, 6, 40),
     "folds": Family(subsets.check_cross_validation, 4, 30),
     "likelihood": Family(likelihoods.check_likelihood, 6, 25),
     "groups": Family(likelihoods.check_group_likelihood, 4, 25),
