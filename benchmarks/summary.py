@@ -1,7 +1,8 @@
 """All ratios in one table: how many times as fast as another program that does the same.
 
 Every row in a process of its own, one thread, processor times; the two sides take turns, and the
-least time of each counts. A row whose other side is not installed says so. README.md says how to read it.
+least time of each counts. A row whose other side is not installed says so. README.md says how to
+read it.
 
     python benchmarks/summary.py [--only WORDS]
 """

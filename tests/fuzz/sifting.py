@@ -14,7 +14,7 @@ def _engine(table):
 
 
 def _table(rng):
-    """Without columns far from zero: an engine's energies, not refined, know few of their digits."""
+    """Without columns far from zero: of these an engine's energies know few digits."""
     table = hostile.table(rng)
     return table._replace(X=table.X - table.X.mean(axis=0))
 
@@ -35,7 +35,7 @@ def check_sifting(rng):
     grown = _core.Frontier(engine, forced if table.forced else None, True)
     grown.grow(p, None)
     models = {len(model.support): model for model in grown.models()}
-    for size, model in models.items():
+    for model in models.values():
         support = tuple(sorted(model.support.tolist()))
         wanted = oracle.energies[support]
         assert abs(model.energy - wanted) <= _slack(oracle, support), (
