@@ -149,12 +149,26 @@ def check_parameters(caller: str, constraints: dict[str, list[Any]], **values: A
 
 
 def check_arguments(
-    function: Callable[..., Any], constraints: dict[str, list[Any]], **values: Any
+    called: Callable[..., Any], constraints: dict[str, list[Any]], /, **values: Any
 ) -> None:
-    """Check those arguments of a function that somebody has set."""
-    defaults = _defaults(function)
-    asked = {name: value for name, value in values.items() if value is not defaults[name]}
-    check_parameters(function.__name__, constraints, **asked)
+    """Check those arguments of a function, or parameters of a class, that somebody has set.
+
+    Plain numbers and words that have passed before are not checked again: on small tables it shows.
+    """
+    defaults = _defaults(called)
+    asked = {}
+    for name, value in values.items():
+        if value is defaults.get(name, ...):
+            continue
+        if type(value) not in _PLAIN or (called, name, type(value), value) not in _passed:
+            asked[name] = value
+    if not asked:
+        return
+    check_parameters(called.__name__, constraints, **asked)
+    if len(_passed) > _MOST_PASSED:
+        _passed.clear()
+    if not get_config()["skip_parameter_validation"]:
+        _passed.update((called, n, type(v), v) for n, v in asked.items() if type(v) in _PLAIN)
 
 
 @cache
@@ -165,27 +179,10 @@ def _defaults(called: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _check_own_parameters(estimator: BaseEstimator) -> None:
-    """Check those parameters of an estimator that somebody has set.
-
-    Plain numbers and words that have passed before are not checked again: on small tables it shows.
-    """
-    kind = cast(Callable[..., Any], type(estimator))
-    defaults = _defaults(kind)
+    """Check those parameters of an estimator that somebody has set."""
     constraints = estimator._parameter_constraints
-    asked = {}
-    for name in constraints:
-        value = getattr(estimator, name)
-        if value is defaults.get(name, ...):
-            continue
-        if type(value) not in _PLAIN or (kind, name, type(value), value) not in _passed:
-            asked[name] = value
-    if not asked:
-        return
-    check_parameters(type(estimator).__name__, constraints, **asked)
-    if len(_passed) > _MOST_PASSED:
-        _passed.clear()
-    if not get_config()["skip_parameter_validation"]:
-        _passed.update((kind, n, type(v), v) for n, v in asked.items() if type(v) in _PLAIN)
+    values = {name: getattr(estimator, name) for name in constraints}
+    check_arguments(cast(Callable[..., Any], type(estimator)), constraints, **values)
 
 
 def check_fit_input(
