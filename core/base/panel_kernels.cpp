@@ -93,6 +93,55 @@ ELLZERO_INLINE void multiply_panel_any(const T* panel, Index rows, const double*
   }
 }
 
+// W vectors of columns of a panel, of rows whose sums are put together as those of
+// multiply_unpacked().
+template <class V, int W, class T>
+ELLZERO_INLINE void multiply_wide_panel_n(const T* panel, Index rows, const double* shift,
+                                          const double* v, double* out) {
+  V m[W], a[kLanes][W] = {};
+  for (int w = 0; w < W; ++w) m[w] = load_as<V>(shift + w * kLanesOf<V>);
+  const auto add = [&](Index r, Index i) {
+    const V factor = broadcast_as<V>(v[r]);
+    for (int w = 0; w < W; ++w) {
+      a[i][w] += (load_as<V>(panel + r * kWidePanel + w * kLanesOf<V>) - m[w]) * factor;
+    }
+  };
+  Index r = 0;
+  for (; r + kLanes <= rows; r += kLanes) {
+    for (Index i = 0; i < kLanes; ++i) add(r + i, i);
+  }
+  for (Index i = 0; r + i < rows; ++i) add(r + i, i);
+  for (int w = 0; w < W; ++w) {
+    a[0][w] += a[2][w];
+    a[1][w] += a[3][w];
+    a[0][w] += a[1][w];
+    store(out + w * kLanesOf<V>, a[0][w]);
+  }
+}
+
+template <class V, class T>
+ELLZERO_INLINE void multiply_wide_panels_any(const T* panels, Index rows, Index columns,
+                                             const double* shift, const double* v, double* out) {
+  constexpr int kVectors = kLanesOf<V> > kLanes ? 4 : 2;  // as there are registers
+  double sums[kWidePanel], last_shift[kWidePanel] = {};
+  for (Index first = 0; first < columns; first += kWidePanel, panels += rows * kWidePanel) {
+    const Index count = columns - first < kWidePanel ? columns - first : kWidePanel;
+    const double* m = shift + first;
+    if (count < kWidePanel) {
+      for (Index j = 0; j < count; ++j) last_shift[j] = m[j];
+      m = last_shift;
+    }
+    for (Index row = 0; row < rows; row += kTileRows) {
+      const Index length = rows - row < kTileRows ? rows - row : kTileRows;
+      for (Index j = 0; j < kWidePanel; j += kVectors * kLanesOf<V>) {
+        multiply_wide_panel_n<V, kVectors>(panels + row * kWidePanel + j, length, m + j, v + row,
+                                           sums + j);
+      }
+      for (Index j = 0; j < count; ++j) out[first + j] += sums[j];
+    }
+  }
+}
+
 template <int N, class T>
 ELLZERO_INLINE void multiply_rows_n(const T* const* rows, Index count, Index columns,
                                     const double* shift, const double* v, double* const* out) {
@@ -183,6 +232,15 @@ ELLZERO_MULTIVERSION
 void panel_moments(const float* panel, const Stretch& over, Moments* out) {
   panel_moments_any(panel, over, out);
 }
+
+ELLZERO_BY_LANES(multiply_wide_panels,
+                 (const double* panels, Index rows, Index columns, const double* shift,
+                  const double* v, double* out),
+                 (panels, rows, columns, shift, v, out))
+ELLZERO_BY_LANES(multiply_wide_panels,
+                 (const float* panels, Index rows, Index columns, const double* shift,
+                  const double* v, double* out),
+                 (panels, rows, columns, shift, v, out))
 
 ELLZERO_BY_LANES(multiply_panel,
                  (const double* panel, Index rows, const double* shift, const double* v,

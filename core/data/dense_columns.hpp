@@ -1,12 +1,16 @@
-// A dense X, float64 or float32, in any layout, never copied: a tile at a time is centred and
-// brought into one layout, and all sums are in float64.
+// A dense X, float64 or float32, in any layout: a tile at a time is centred and brought into one
+// layout, and all sums are in float64. It is not copied, but where it is small and one product
+// after another is asked for: in panels it is read in half the time.
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <type_traits>
 #include <vector>
 
+#include "base/large_array.hpp"
 #include "data/tiled_products.hpp"
 
 namespace ellzero {
@@ -59,7 +63,12 @@ class DenseColumns final : public Columns {
   void products(const Standardisation& standardisation, const Operand& v, double* const* out,
                 const Context& context) const override {
     for (Index b = 0; b < v.width(); ++b) std::fill(out[b], out[b] + columns_, 0.0);
-    if (v.width() <= kUnpackedColumns && (x_.row_stride == 1 || x_.column_stride == 1)) {
+    if (v.width() == 1 && !standardisation.root_weight && is_in_panels()) {
+      std::vector<double> own(rows_);
+      v.read(0, 0, rows_, own.data());
+      multiply_wide_panels(panels_.get(), rows_, columns_, standardisation.mean, own.data(),
+                           out[0]);
+    } else if (v.width() <= kUnpackedColumns && (x_.row_stride == 1 || x_.column_stride == 1)) {
       add_few_products(standardisation, v, out, context);
     } else {
       add_products(standardisation, v, out, context);
@@ -87,6 +96,29 @@ class DenseColumns final : public Columns {
   }
 
  private:
+  // Whether X has been copied into panels: from some product on, if it stays in the second cache.
+  bool is_in_panels() const {
+    constexpr Index kCached = 524288 / sizeof(T), kProducts = 4;
+    const Index size = rows_ * round_up(columns_, kWidePanel);
+    if (size > kCached || products_made_++ < kProducts) return false;
+    std::call_once(panels_made_, [&] {
+      panels_ = make_large_array<T>(size);
+      T* to = panels_.get();
+      for (Index first = 0; first < columns_; first += kWidePanel) {
+        const Index count = std::min(kWidePanel, columns_ - first);
+        for (Index r = 0; r < rows_; ++r, to += kWidePanel) {
+          if (x_.column_stride == 1) {  // said once, and not at every number
+            std::copy_n(x_.at(r, first), count, to);
+          } else {
+            for (Index j = 0; j < count; ++j) to[j] = *x_.at(r, first + j);
+          }
+          std::fill(to + count, to + kWidePanel, T{0});
+        }
+      }
+    });
+    return true;
+  }
+
   Index tiles() const { return tile_count(columns_); }
   Index tile_width(Index tile_index) const {
     return std::min(kTileColumns, columns_ - tile_index * kTileColumns);
@@ -183,6 +215,9 @@ class DenseColumns final : public Columns {
   }
 
   const Strided<T> x_;
+  mutable std::atomic<Index> products_made_{0};
+  mutable std::once_flag panels_made_;
+  mutable LargeArray<T> panels_;
 };
 
 }  // namespace ellzero

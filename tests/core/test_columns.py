@@ -100,6 +100,20 @@ def test_bits_of_products_do_not_depend_on_company_or_threads(rng, kind, weighte
         np.testing.assert_array_equal(some, expected[first:last])
 
 
+@pytest.mark.parametrize("kind", ["C", "F", "strided", "reversed"])
+@types
+@pytest.mark.parametrize(("rows", "columns"), [(N, P - 31), (99, P), (3, 1), (258, 32)])
+def test_bits_of_products_do_not_depend_on_how_many_were_made(rng, kind, dtype, rows, columns):
+    """A small X is copied into panels in between."""
+    X = KINDS[kind](table(rng)[:rows, :columns].astype(dtype))
+    how = rng.normal(size=columns), rng.normal(size=columns), None
+    V = rng.normal(size=(rows, 12))
+    expected = X.products(*how, V, 1)
+    for b in range(12):
+        np.testing.assert_array_equal(X.products(*how, V[:, [b]], 1), expected[[b]])
+    np.testing.assert_array_equal(X.products(*how, V, 1), expected)
+
+
 @kinds
 @pytest.mark.parametrize("weighted", [True, False])
 def test_gram_columns_are_products_with_prepared_columns(rng, kind, weighted):
