@@ -124,6 +124,8 @@ class Engine {
   virtual void allow(Index unit) = 0;
 
   virtual std::unique_ptr<State> save() const = 0;
+  // The same, in place of what it saved before.
+  virtual void save_over(std::unique_ptr<State>& state) const { state = save(); }
   virtual void restore(const State& state) = 0;
 
   // Coefficients of where it stands, to the accuracy of the data.
@@ -177,7 +179,16 @@ class Excursion {
       engine_.refresh();
     }
   }
-  void come_back() { engine_.restore(*home_); }
+  void come_back() {
+    if (!home_) return engine_.refresh();
+    engine_.restore(*home_);
+  }
+  // From now on it comes back to where it stands now.
+  void move_home() {
+    auto room = std::move(home_);  // of no use if it is not written to the end
+    engine_.save_over(room);
+    home_ = std::move(room);
+  }
 
  private:
   Engine& engine_;

@@ -60,7 +60,20 @@ class ScoredSquares : public NormalEquations {
     if (scores_.place(j) == Scores::Place::excluded) measure(j);
   }
 
-  std::unique_ptr<State> save() const override { return std::make_unique<Place>(*this); }
+  std::unique_ptr<State> save() const override {
+    std::unique_ptr<State> state = std::make_unique<Place>();
+    save_over(state);
+    return state;
+  }
+  void save_over(std::unique_ptr<State>& state) const override {
+    Place& place = static_cast<Place&>(*state);
+    place.members = members_;
+    place.zy = zy_;
+    place.yy = yy_;
+    place.factor = factor_;
+    place.scores = scores_;
+    place.drift = drift_;
+  }
   void restore(const State& state) override;
 
   void ignore_outsiders() override { ignores_outsiders_ = true; }
@@ -130,13 +143,6 @@ class ScoredSquares : public NormalEquations {
   static constexpr Index kFewColumns = 256;
 
   struct Place : State {
-    explicit Place(const ScoredSquares& engine)
-        : members(engine.members_),
-          zy(engine.zy_),
-          yy(engine.yy_),
-          factor(engine.factor_),
-          scores(engine.scores_),
-          drift(engine.drift_) {}
     std::vector<Index> members;
     std::vector<double> zy;
     double yy;

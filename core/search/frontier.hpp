@@ -251,16 +251,21 @@ class Frontier {
     const Ground ground = ground_for(fresh, nearby, context);
     engine_.prepare(wanted);
     bool any = false;
+    Excursion excursion(ground.engine);
     for (const Index k : fresh) {
       context.check();
       if (progress) progress(k);
       const std::vector<Index>& support = models_[k].support;
       ground.engine.move_to(ground.part ? ground.part->inside(support) : support);
       const std::vector<Step> starts = stays_near() ? this->starts(ground) : models_[k].starts;
-      {
-        Excursion excursion(ground.engine);
-        const std::vector<Index> home = ground.engine.members();
-        for (const Step& start : starts) any |= walk(ground, home, excursion, start, context);
+      const Index size = ground.engine.size();
+      excursion.move_home();
+      for (const Step& start : starts) {
+        const bool up = !ground.engine.contains(start.unit);
+        // Walks set out from the table's own supports anyway.
+        if (equals_table(size + (up ? 1 : -1), start.energy)) continue;
+        any |= walk(ground, up, start, context);
+        excursion.come_back();
       }
       models_[k].wandered = true;
     }
@@ -292,12 +297,8 @@ class Frontier {
     return {*nearby.engine(), nearby.limits(), &nearby};
   }
 
-  bool walk(const Ground& ground, const std::vector<Index>& home, Excursion& excursion,
-            const Step& start, const Context& context) {
-    const bool up = std::find(home.begin(), home.end(), start.unit) == home.end();
-    // Walks set out from the table's own supports anyway.
-    if (equals_table(home.size() + (up ? 1 : -1), start.energy)) return false;
-    excursion.come_back();
+  // Goes up or down, and back again; it ends anywhere.
+  bool walk(const Ground& ground, bool up, const Step& start, const Context& context) {
     Engine& engine = ground.engine;
     engine.explore();
     const Index further = reach(ground).further;
@@ -343,8 +344,9 @@ class Frontier {
   std::vector<Step> starts(const Ground& ground) const {
     const Engine& engine = ground.engine;
     const double energy = engine.energy();
-    std::vector<Step> best;
     const Index insertions = reach(ground).insertions;
+    std::vector<Step> best;
+    best.reserve(insertions + insertions / 2);
     for (const Insertion& insertion : engine.best_insertions(insertions)) {
       best.push_back({insertion.unit, energy - insertion.gain});
     }
