@@ -165,6 +165,8 @@ void flip_columns_beside(const double* const* columns, const double* a, const do
 
 // score[i] = c[i]^2 / d[i] where d[i] > floor, else -1; returns the highest, or -1.
 double insertion_scores(const double* c, const double* d, double floor, Index count, double* score);
+// The first that is no less than the bar; `count` if none is.
+Index first_of_at_least(double bar, const double* score, Index count);
 
 // cost[i] = 1/2 beta[i]^2 / inverse[i]
 void removal_costs(const double* beta, const double* inverse, Index count, double* cost);

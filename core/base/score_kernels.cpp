@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/kernels.hpp"
+#include "base/ordered_bits.hpp"
 
 namespace ellzero {
 
@@ -409,25 +410,27 @@ ELLZERO_BY_LANES(flip_columns_beside,
 ELLZERO_MULTIVERSION_WIDE
 double insertion_scores(const double* c, const double* d, double floor, Index count,
                         double* score) {
+  auto highest = ordered_bits(-1.0);
   for (Index i = 0; i < count; ++i) {
     const bool open = d[i] > floor;
     const double ratio = c[i] * c[i] / (open ? d[i] : 1.0);
     score[i] = open ? ratio : -1.0;
+    highest = std::max(highest, ordered_bits(score[i]));
   }
-  constexpr Index kSums = 16;
-  double highest[kSums];
-  for (Index l = 0; l < kSums; ++l) highest[l] = -1;
+  return number_of(highest);
+}
+
+ELLZERO_MULTIVERSION_WIDE
+Index first_of_at_least(double bar, const double* score, Index count) {
+  constexpr Index kTogether = 32;
   Index i = 0;
-  for (; i + kSums <= count; i += kSums) {
-    for (Index l = 0; l < kSums; ++l) {
-      highest[l] = score[i + l] > highest[l] ? score[i + l] : highest[l];
-    }
+  for (; i + kTogether <= count; i += kTogether) {
+    Index found = 0;
+    for (Index l = 0; l < kTogether; ++l) found += score[i + l] >= bar;
+    if (found > 0) break;
   }
-  for (; i < count; ++i) highest[0] = score[i] > highest[0] ? score[i] : highest[0];
-  for (Index l = 1; l < kSums; ++l) {
-    highest[0] = highest[l] > highest[0] ? highest[l] : highest[0];
-  }
-  return highest[0];
+  while (i < count && !(score[i] >= bar)) ++i;
+  return i;
 }
 
 ELLZERO_MULTIVERSION_WIDE

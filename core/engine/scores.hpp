@@ -90,6 +90,7 @@ class Scores {
 
   enum class Place : char { out, in, excluded };
 
+  Scores() = default;
   Scores(std::vector<double> c, std::vector<double> d)
       : c_(std::move(c)), d_(std::move(d)), place_(c_.size(), Place::out) {}
 
@@ -175,6 +176,7 @@ class Scores {
   std::vector<Insertion> best_insertions(Index count, double floor = kSpan) const {
     std::vector<Insertion> best;
     if (count == 0) return best;
+    best.reserve(std::min(count, columns()) + 1);
     double score[kChunk], bar = 0;  // twice what a gain has to be more than
     for (Index begin = 0; begin < columns(); begin += kChunk) {
       const Index length = std::min(columns() - begin, kChunk);
@@ -216,8 +218,8 @@ class Scores {
     }
     if (where < 0) return best;
     if (scored != where) score_chunk(where);
-    best.unit = where;
-    for (const double* at = score; !(*at >= highest - kTie * highest); ++at) ++best.unit;
+    best.unit = where + first_of_at_least(highest - kTie * highest, score,
+                                          std::min(columns() - where, kChunk));
     best.gain = 0.5 * highest;
     // What is left of the energy is known the less the smaller the pivot.
     const auto completes = [&](double gain, double pivot) {
