@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <functional>
 #include <limits>
+
+#include "base/ordered_bits.hpp"
 
 namespace ellzero {
 namespace {
@@ -111,19 +115,31 @@ ELLZERO_INLINE void multiply_float_up_to(const float* panel, Index rows, const f
 }
 
 template <class V>
-ELLZERO_INLINE void multiply_float_panel_any(const float* panel, Index rows, const float* v,
-                                             Index width, float* out) {
+ELLZERO_INLINE void multiply_float_panels_any(const float* panel, Index rows, Index columns,
+                                              const float* v, Index width, float* const* out) {
   using F = typename Floats<V>::type;
   constexpr Index kMost = kFloatsOf<F> > 8 ? 12 : 6;  // as there are registers
   const Index groups = (width + kMost - 1) / kMost, most = (width + groups - 1) / groups;
   constexpr Index kTogether = 4 * kFloatRows;  // rows that stay in the first cache
-  for (Index row = 0; row == 0 || row < rows; row += kTogether) {
-    for (Index b = 0; b < width; b += most) {
-      for (Index column = 0; column < kFloatPanel; column += 2 * kFloatsOf<F>) {
-        multiply_float_up_to<F, kMost>(panel + row * kFloatPanel + column,
-                                       std::min(kTogether, rows - row), v + row * width + b, width,
-                                       std::min(most, width - b), row == 0,
-                                       out + b * kFloatPanel + column);
+  float sums[kFloatVectors * kFloatPanel];
+  for (Index first = 0; first < columns; first += kFloatPanel, panel += rows * kFloatPanel) {
+    for (Index row = 0; row == 0 || row < rows; row += kTogether) {
+      for (Index b = 0; b < width; b += most) {
+        for (Index column = 0; column < kFloatPanel; column += 2 * kFloatsOf<F>) {
+          multiply_float_up_to<F, kMost>(panel + row * kFloatPanel + column,
+                                         std::min(kTogether, rows - row), v + row * width + b,
+                                         width, std::min(most, width - b), row == 0,
+                                         sums + b * kFloatPanel + column);
+        }
+      }
+    }
+    const Index last = std::min(kFloatPanel, columns - first);
+    for (Index b = 0; b < width; ++b) {
+      const float* own = sums + b * kFloatPanel;
+      if (last == kFloatPanel) {  // said once, and not at every number
+        std::memcpy(out[b] + first, own, sizeof(float) * kFloatPanel);
+      } else {
+        std::memcpy(out[b] + first, own, sizeof(float) * last);
       }
     }
   }
@@ -348,34 +364,23 @@ bool any_possible(const double* c, const double* d, double slack_c, double slack
 ELLZERO_MULTIVERSION_WIDE
 float score_in_floats(const double* c, const double* d, double unit, double floor, Index count,
                       float* score) {
+  auto highest = ordered_bits(-1.0f);
   for (Index i = 0; i < count; ++i) {
     const bool open = d[i] > floor;
     const float own = static_cast<float>(c[i] * unit);
     const float ratio = own * own / static_cast<float>(open ? d[i] : 1.0);
     score[i] = open ? ratio : -1.0f;
+    highest = std::max(highest, ordered_bits(score[i]));
   }
-  constexpr Index kSums = 32;
-  float highest[kSums];
-  for (Index l = 0; l < kSums; ++l) highest[l] = -1;
-  Index i = 0;
-  for (; i + kSums <= count; i += kSums) {
-    for (Index l = 0; l < kSums; ++l) {
-      highest[l] = score[i + l] > highest[l] ? score[i + l] : highest[l];
-    }
-  }
-  for (; i < count; ++i) highest[0] = score[i] > highest[0] ? score[i] : highest[0];
-  for (Index l = 1; l < kSums; ++l) {
-    highest[0] = highest[l] > highest[0] ? highest[l] : highest[0];
-  }
-  return highest[0];
+  return number_of(highest);
 }
 
 }  // namespace
 
-ELLZERO_BY_LANES(multiply_float_panel,
-                 (const float* panel, Index rows, const float* v, Index width, float* out),
-                 (panel, rows, v, width, out))
-
+ELLZERO_BY_LANES(multiply_float_panels,
+                 (const float* panel, Index rows, Index columns, const float* v, Index width,
+                  float* const* out),
+                 (panel, rows, columns, v, width, out))
 ELLZERO_BY_LANES(pack_float_panel,
                  (const Strided<double>& x, Index rows, Index columns, const double* mean,
                   const double* scale, const double* root_weight, float* panel),
@@ -422,18 +427,30 @@ void flip_columns(const float* const* columns, const double* a, Index count, dou
   flip_float_columns(columns, own.get(), count, q, sign, length, c, d);
 }
 
-Index seek_insertion(const double* c, const double* d, double unit, double floor, Index count) {
-  constexpr Index kTogether = 512;
-  float score[kTogether], highest = -1;
-  Index where = -1;
-  for (Index begin = 0; begin < count; begin += kTogether) {
+void seek_insertions(const double* c, const double* d, double unit, double floor, Index count,
+                     Index most, std::vector<Index>& best) {
+  constexpr Index kTogether = 128;  // few of these have one of the best
+  float score[kTogether];
+  std::vector<float> scores;  // of the best, which they are to be held against
+  best.clear();
+  for (Index begin = 0; begin < count && most > 0; begin += kTogether) {
     const Index length = std::min(kTogether, count - begin);
-    const float most = score_in_floats(c + begin, d + begin, unit, floor, length, score);
-    if (!(most > highest)) continue;
-    highest = most;
-    where = begin + (std::find(score, score + length, most) - score);
+    const auto bar = [&] { return static_cast<Index>(best.size()) < most ? -1 : scores.back(); };
+    const float highest = score_in_floats(c + begin, d + begin, unit, floor, length, score);
+    if (!(highest > bar())) continue;
+    for (Index i = 0; i < length; ++i) {
+      if (!(score[i] > bar())) continue;
+      const auto place =
+          std::upper_bound(scores.begin(), scores.end(), score[i], std::greater<float>()) -
+          scores.begin();
+      scores.insert(scores.begin() + place, score[i]);
+      best.insert(best.begin() + place, begin + i);
+      if (static_cast<Index>(best.size()) > most) {
+        scores.pop_back();
+        best.pop_back();
+      }
+    }
   }
-  return where;
 }
 
 Index possible_insertions(const double* c, const double* d, double slack_c, double slack_d,

@@ -33,9 +33,10 @@ inline double float_product_error(Index rows) {
   return 1.01 * terms * kFloatRounding;
 }
 
-// out(b, j) = sum over rows of panel(r, j) v(r, b), for `width` columns of v, at most
-// kFloatVectors; v is row by row, out column by column of v.
-void multiply_float_panel(const float* panel, Index rows, const float* v, Index width, float* out);
+// out[b][j] = sum over rows of x(r, j) v(r, b), for x the columns of panels that follow each other
+// and `width` columns of v, at most kFloatVectors; v is row by row.
+void multiply_float_panels(const float* panel, Index rows, Index columns, const float* v,
+                           Index width, float* const* out);
 
 // panel(r, j) = (x(r, j) - mean[j]) scale[j] root_weight[r], for columns that lie beside each other
 // in a row, at most kFloatPanel; zeros beyond them. `root_weight` may be null: all ones.
@@ -69,9 +70,10 @@ class FloatTriangle {
 void subtract_explained(const float* const* columns, const FloatTriangle& m, Index begin, Index end,
                         double* d);
 
-// Where (c_i unit)^2 / d_i is highest, to float32, of columns with d_i more than `floor`; -1 if
-// there are none. `unit` makes of all c numbers of at most one.
-Index seek_insertion(const double* c, const double* d, double unit, double floor, Index count);
+// Where (c_i unit)^2 / d_i is highest, to float32, of columns with d_i more than `floor`: at most
+// so many, the highest first, of equals the first. `unit` makes of all c numbers of at most one.
+void seek_insertions(const double* c, const double* d, double unit, double floor, Index count,
+                     Index most, std::vector<Index>& best);
 
 // Columns whose score may be more than `least`, if c and d are known to within so much, in their
 // order: where (|c_i| + slack_c)^2 > least (d_i - slack_d) and d_i is not -infinity. Returns how

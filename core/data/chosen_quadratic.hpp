@@ -55,10 +55,7 @@ class ChosenQuadratic final : public Quadratic {
     if (!has_float_grams()) return nullptr;
     std::call_once(floats_made_, [&] {
       const FloatPanels& panels = *whole_.float_grams(context)->panels();
-      const auto read = [this](Index j, double* out) { read_column(j, out); };
-      floats_ = std::make_unique<FloatGrams>(std::make_shared<FloatPanels>(panels, which_),
-                                             std::vector<float>(columns(), 1.0f), read, nullptr,
-                                             nullptr, kBytes);
+      floats_ = std::make_unique<FloatGrams>(std::make_shared<FloatPanels>(panels, which_), kBytes);
     });
     return floats_.get();
   }

@@ -6,7 +6,8 @@
 //
 //   G_ij = z_i'z_j = ratio_i z^_i'z_j,   ratio_i the norm of column i over all rows over that here
 //
-// since z_j sums to zero over the rows of the design: the means of z^_i there do not matter.
+// since z_j sums to zero over the rows of the design: the means of z^_i there do not matter. z_j is
+// made of z^_j, which is rounded, so that ratio_j roundings come to what the product is wrong by.
 #pragma once
 
 #include <algorithm>
@@ -45,20 +46,22 @@ class FloatRequests {
 
 class FloatGrams {
  public:
-  // Reads column j of the design, row by row.
-  using Read = std::function<void(Index j, double* out)>;
+  // Of all rows.
+  FloatGrams(std::shared_ptr<const FloatPanels> panels, double cache_bytes)
+      : FloatGrams(std::move(panels), {}, nullptr, nullptr, nullptr, cache_bytes) {}
 
-  // Where `passes` are put off, what is missing is left to `requests`; both null if they never are.
-  // All are kept by the caller for as long as this lives.
-  FloatGrams(std::shared_ptr<const FloatPanels> panels, std::vector<float> ratio, Read read,
+  // Makes the column j of the design of what it is among all rows.
+  using Narrow = std::function<void(Index j, float* column)>;
+  // Of some of them. Where `passes` are put off, what is missing is left to `requests`. All are
+  // kept by the caller for as long as this lives.
+  FloatGrams(std::shared_ptr<const FloatPanels> panels, std::vector<float> ratio, Narrow narrow,
              const ColumnPasses* passes, FloatRequests* requests, double cache_bytes)
       : panels_(std::move(panels)),
         ratio_(std::move(ratio)),
-        read_(std::move(read)),
+        narrow_(std::move(narrow)),
         passes_(passes),
         requests_(requests),
-        error_(float_product_error(panels_->rows()) *
-               static_cast<double>(*std::max_element(ratio_.begin(), ratio_.end()))),
+        error_(bound_on_error(panels_->rows(), ratio_)),
         cache_(panels_->columns(), kBlockColumns, cache_bytes,
                [this](const Index* which, Index count, float* const* out, const Context& context) {
                  make(which, count, out, context);
@@ -78,26 +81,34 @@ class FloatGrams {
 
  private:
   friend class FloatRequests;
+
+  static double bound_on_error(Index rows, const std::vector<float>& ratio) {
+    if (ratio.empty()) return float_product_error(rows);
+    const double widest = *std::max_element(ratio.begin(), ratio.end());
+    return widest * (float_product_error(rows) + 1.01 * widest * kFloatRounding);
+  }
+
   void make(const Index* which, Index count, float* const* out, const Context& context) {
-    std::vector<FloatPanels::Product> products;
     std::vector<std::vector<float>> v;
-    v.reserve(count);
+    std::vector<FloatPanels::Product> products;
     for (Index b = 0; b < count; ++b) {
       v.push_back(read(which[b]));
-      products.push_back({v.back().data(), ratio_.data(), out[b]});
+      products.push_back({v.back().data(), ratio(), out[b]});
     }
     panels_->multiply(products, context);
   }
 
   std::vector<float> read(Index j) const {
-    std::vector<double> column(panels_->rows());
-    read_(j, column.data());
-    return {column.begin(), column.end()};
+    std::vector<float> column(panels_->rows());
+    panels_->read(j, column.data());
+    if (narrow_) narrow_(j, column.data());
+    return column;
   }
+  const float* ratio() const { return ratio_.empty() ? nullptr : ratio_.data(); }
 
   const std::shared_ptr<const FloatPanels> panels_;
-  const std::vector<float> ratio_;
-  const Read read_;
+  const std::vector<float> ratio_;  // empty for all rows
+  const Narrow narrow_;
   const ColumnPasses* const passes_;
   FloatRequests* const requests_;
   const double error_;
@@ -117,7 +128,7 @@ inline void FloatRequests::serve(const Context& context) {
   for (const Request& each : wanted) {
     v.push_back(each.whose->read(each.column));
     made.push_back(each.whose->cache().new_column());
-    products.push_back({v.back().data(), each.whose->ratio_.data(), made.back().get()});
+    products.push_back({v.back().data(), each.whose->ratio(), made.back().get()});
   }
   wanted[0].whose->panels_->multiply(products, context);
   for (std::size_t i = 0; i < wanted.size(); ++i) {

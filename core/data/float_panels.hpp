@@ -50,7 +50,13 @@ class FloatPanels {
   Index columns() const { return columns_; }
   double bytes() const { return 4.0 * static_cast<double>(rows_ * panels() * kFloatPanel); }
 
-  // One of several products: out[i] = ratio[i] z_i'v
+  // Column j, in all rows.
+  void read(Index j, float* out) const {
+    const float* from = at(j / kFloatPanel) + j % kFloatPanel;
+    for (Index r = 0; r < rows_; ++r) out[r] = from[r * kFloatPanel];
+  }
+
+  // One of several products: out[i] = z_i'v, times ratio[i] if that is not null.
   struct Product {
     const float* v;
     const float* ratio;
@@ -70,19 +76,23 @@ class FloatPanels {
     Context shared = context;
     if (bytes() * static_cast<double>(2 + count) < kLittleWork) shared.threads = 1;
     parallel_ranges(panels(), shared, [&](Index begin, Index end, auto poll) {
-      float sums[kFloatVectors * kFloatPanel];
-      for (Index panel = begin; panel < end; ++panel) {
-        if (panel % 16 == 0 && poll()) return;
-        const Index start = panel * kFloatPanel, columns = panel_width(panel);
+      // So many panels at a time stay in the second cache.
+      const Index step = std::max<Index>(1, kCached / (4 * rows_ * kFloatPanel));
+      float* out[kFloatVectors];
+      for (Index panel = begin; panel < end; panel += step) {
+        if (poll()) return;
+        const Index start = first_column(panel);
+        const Index columns = first_column(std::min(end, panel + step)) - start;
         for (Index first = 0; first < count; first += kFloatVectors) {
           const Index width = std::min(kFloatVectors, count - first);
-          multiply_float_panel(at(panel), rows_, v.data() + rows_ * first, width, sums);
-          for (Index b = 0; b < width; ++b) {
-            const Product& product = products[first + b];
-            const float *own = sums + b * kFloatPanel, *ratio = product.ratio + start;
-            float* to = product.out + start;
-            for (Index j = 0; j < columns; ++j) to[j] = own[j] * ratio[j];
-          }
+          for (Index b = 0; b < width; ++b) out[b] = products[first + b].out + start;
+          multiply_float_panels(at(panel), rows_, columns, v.data() + rows_ * first, width, out);
+        }
+      }
+      for (const Product& product : products) {
+        if (!product.ratio) continue;
+        for (Index j = first_column(begin); j < first_column(end); ++j) {
+          product.out[j] *= product.ratio[j];
         }
       }
     });
@@ -90,11 +100,11 @@ class FloatPanels {
 
  private:
   Index panels() const { return (columns_ + kFloatPanel - 1) / kFloatPanel; }
-  Index panel_width(Index panel) const {
-    return std::min(kFloatPanel, columns_ - panel * kFloatPanel);
-  }
+  Index first_column(Index panel) const { return std::min(columns_, panel * kFloatPanel); }
+  Index panel_width(Index panel) const { return first_column(panel + 1) - first_column(panel); }
   float* at(Index panel) const { return values_.get() + panel * rows_ * kFloatPanel; }
 
+  static constexpr Index kCached = 262144;
   static constexpr double kLittleWork = 3e7;
 
   const Index rows_;

@@ -213,10 +213,10 @@ class RemainingQuadratic final : public Quadratic {
     if (!whole) return nullptr;
     std::call_once(floats_made_, [&] {
       all_.uses_floats = true;
-      const auto read = [this](Index j, double* out) { read_column(j, out); };
+      const auto narrow = [this](Index j, float* column) { leave_out(j, column); };
       floats_ = std::make_unique<FloatGrams>(whole->panels(),
-                                             std::vector<float>(ratio_.begin(), ratio_.end()), read,
-                                             &all_, &all_.float_requests, cache_bytes_);
+                                             std::vector<float>(ratio_.begin(), ratio_.end()),
+                                             narrow, &all_, &all_.float_requests, cache_bytes_);
     });
     return floats_.get();
   }
@@ -228,6 +228,16 @@ class RemainingQuadratic final : public Quadratic {
     for (Index r = 0; r < rows(); ++r) out[r] = std::sqrt(all_.weight(r));
     for (const Index r : which_) out[r] = 0;
     return out;
+  }
+
+  // Column j as it is prepared among all rows becomes that of the rows that stay.
+  void leave_out(Index j, float* column) const {
+    const double mean = sums_[j] / weight, ratio = ratio_[j];
+    for (Index r = 0; r < rows(); ++r) {
+      const double root = all_.weights ? std::sqrt(all_.weights[r]) : 1.0;
+      column[r] = static_cast<float>((static_cast<double>(column[r]) - mean * root) * ratio);
+    }
+    for (const Index r : which_) column[r] = 0;
   }
 
   // What is left of a sum of squares, at least: one digit may be lost.

@@ -81,10 +81,8 @@ class RowQuadratic final : public Quadratic {
   const FloatGrams* float_grams(const Context& context) const override {
     if (!has_float_grams()) return nullptr;
     std::call_once(floats_made_, [&] {
-      const auto read = [this](Index j, double* out) { read_column(j, out); };
-      floats_ = std::make_unique<FloatGrams>(std::make_shared<FloatPanels>(z_, context),
-                                             std::vector<float>(columns(), 1.0f), read, nullptr,
-                                             nullptr, cache_bytes_);
+      floats_ =
+          std::make_unique<FloatGrams>(std::make_shared<FloatPanels>(z_, context), cache_bytes_);
     });
     return floats_.get();
   }

@@ -184,9 +184,9 @@ class Sifting final : public ScoredSquares<float> {
     if (grams_.are_put_off()) grams_.wait_for(j);
     constexpr Index kAlong = 3;
     std::vector<Index> along;
-    for (const Insertion& next : scores_.best_insertions(kAlong + 1, trusted(slack()))) {
-      const bool wanted = next.unit != j && !user_.has(next.unit);
-      if (wanted && static_cast<Index>(along.size()) < kAlong) along.push_back(next.unit);
+    for (const Index next : seek(kAlong + 1, trusted(slack()))) {
+      const bool wanted = next != j && !user_.has(next);
+      if (wanted && static_cast<Index>(along.size()) < kAlong) along.push_back(next);
     }
     return user_.acquire(j, along);
   }
@@ -209,16 +209,8 @@ class Sifting final : public ScoredSquares<float> {
   }
   // The few that seem to lower the energy most.
   const std::vector<Index>& seek(Index count, double floor) {
-    places_.clear();
-    if (count == 1) {
-      const double unit = yy_ > 0 ? 1 / std::sqrt(yy_) : 0;
-      const Index one = seek_insertion(c().data(), d().data(), unit, floor, columns());
-      if (one >= 0) places_.push_back(one);
-    } else {
-      for (const Insertion& each : scores_.best_insertions(count, floor)) {
-        places_.push_back(each.unit);
-      }
-    }
+    const double unit = yy_ > 0 ? 1 / std::sqrt(yy_) : 0;
+    seek_insertions(c().data(), d().data(), unit, floor, columns(), count, places_);
     return places_;
   }
 
