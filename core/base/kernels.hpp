@@ -113,13 +113,13 @@ void multiply_panel(const double* panel, Index rows, const double* shift, const 
 void multiply_panel(const float* panel, Index rows, const double* shift, const double* v,
                     Index width, double* out);
 
-// out[j] += x_j'v with x_j less shift[j], for all columns of an X in panels of kWidePanel columns,
-// row after row, the last filled up with zeros: to the bits of multiply_unpacked().
+// out[j] = scale[j] x_j'v with x_j less shift[j], for all columns of an X in panels of kWidePanel
+// columns, row after row, the last filled up with zeros: to the bits of multiply_unpacked().
 inline constexpr Index kWidePanel = 32;
 void multiply_wide_panels(const double* panels, Index rows, Index columns, const double* shift,
-                          const double* v, double* out);
+                          const double* scale, const double* v, double* out);
 void multiply_wide_panels(const float* panels, Index rows, Index columns, const double* shift,
-                          const double* v, double* out);
+                          const double* scale, const double* v, double* out);
 
 // Adds the same to out[b][j] for rows that lie apart, for at most kRowProducts columns of v.
 inline constexpr Index kRowProducts = 3;

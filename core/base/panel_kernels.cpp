@@ -93,53 +93,63 @@ ELLZERO_INLINE void multiply_panel_any(const T* panel, Index rows, const double*
   }
 }
 
-// W vectors of columns of a panel, of rows whose sums are put together as those of
+// W vectors of columns of a panel, with sums over rows that are put together as those of
 // multiply_unpacked().
 template <class V, int W, class T>
 ELLZERO_INLINE void multiply_wide_panel_n(const T* panel, Index rows, const double* shift,
-                                          const double* v, double* out) {
-  V m[W], a[kLanes][W] = {};
+                                          const double* scale, const double* v, double* out) {
+  V m[W], total[W] = {};
   for (int w = 0; w < W; ++w) m[w] = load_as<V>(shift + w * kLanesOf<V>);
-  const auto add = [&](Index r, Index i) {
-    const V factor = broadcast_as<V>(v[r]);
-    for (int w = 0; w < W; ++w) {
-      a[i][w] += (load_as<V>(panel + r * kWidePanel + w * kLanesOf<V>) - m[w]) * factor;
+  for (Index row = 0; row < rows; row += kTileRows) {
+    const Index end = rows - row < kTileRows ? rows : row + kTileRows;
+    V a[kLanes][W] = {};
+    const auto add = [&](Index r, Index i) {
+      const V factor = broadcast_as<V>(v[r]);
+      for (int w = 0; w < W; ++w) {
+        a[i][w] += (load_as<V>(panel + r * kWidePanel + w * kLanesOf<V>) - m[w]) * factor;
+      }
+    };
+    Index r = row;
+    for (; r + kLanes <= end; r += kLanes) {
+      for (Index i = 0; i < kLanes; ++i) add(r + i, i);
     }
-  };
-  Index r = 0;
-  for (; r + kLanes <= rows; r += kLanes) {
-    for (Index i = 0; i < kLanes; ++i) add(r + i, i);
+    for (Index i = 0; r + i < end; ++i) add(r + i, i);
+    for (int w = 0; w < W; ++w) {
+      a[0][w] += a[2][w];
+      a[1][w] += a[3][w];
+      a[0][w] += a[1][w];
+      total[w] += a[0][w];
+    }
   }
-  for (Index i = 0; r + i < rows; ++i) add(r + i, i);
   for (int w = 0; w < W; ++w) {
-    a[0][w] += a[2][w];
-    a[1][w] += a[3][w];
-    a[0][w] += a[1][w];
-    store(out + w * kLanesOf<V>, a[0][w]);
+    store(out + w * kLanesOf<V>, total[w] * load_as<V>(scale + w * kLanesOf<V>));
   }
 }
 
 template <class V, class T>
 ELLZERO_INLINE void multiply_wide_panels_any(const T* panels, Index rows, Index columns,
-                                             const double* shift, const double* v, double* out) {
+                                             const double* shift, const double* scale,
+                                             const double* v, double* out) {
   constexpr int kVectors = kLanesOf<V> > kLanes ? 4 : 2;  // as there are registers
-  double sums[kWidePanel], last_shift[kWidePanel] = {};
-  for (Index first = 0; first < columns; first += kWidePanel, panels += rows * kWidePanel) {
-    const Index count = columns - first < kWidePanel ? columns - first : kWidePanel;
-    const double* m = shift + first;
-    if (count < kWidePanel) {
-      for (Index j = 0; j < count; ++j) last_shift[j] = m[j];
-      m = last_shift;
+  constexpr Index kAtOnce = kVectors * kLanesOf<V>;
+  const auto multiply = [&](const double* shift, const double* scale, double* out) {
+    for (Index j = 0; j < kWidePanel; j += kAtOnce) {
+      multiply_wide_panel_n<V, kVectors>(panels + j, rows, shift + j, scale + j, v, out + j);
     }
-    for (Index row = 0; row < rows; row += kTileRows) {
-      const Index length = rows - row < kTileRows ? rows - row : kTileRows;
-      for (Index j = 0; j < kWidePanel; j += kVectors * kLanesOf<V>) {
-        multiply_wide_panel_n<V, kVectors>(panels + row * kWidePanel + j, length, m + j, v + row,
-                                           sums + j);
-      }
-      for (Index j = 0; j < count; ++j) out[first + j] += sums[j];
-    }
+    panels += rows * kWidePanel;
+  };
+  Index first = 0;
+  for (; first + kWidePanel <= columns; first += kWidePanel) {
+    multiply(shift + first, scale + first, out + first);
   }
+  if (first == columns) return;
+  double last_shift[kWidePanel] = {}, last_scale[kWidePanel] = {}, last_out[kWidePanel];
+  for (Index j = first; j < columns; ++j) {
+    last_shift[j - first] = shift[j];
+    last_scale[j - first] = scale[j];
+  }
+  multiply(last_shift, last_scale, last_out);
+  for (Index j = first; j < columns; ++j) out[j] = last_out[j - first];
 }
 
 template <int N, class T>
@@ -235,12 +245,12 @@ void panel_moments(const float* panel, const Stretch& over, Moments* out) {
 
 ELLZERO_BY_LANES(multiply_wide_panels,
                  (const double* panels, Index rows, Index columns, const double* shift,
-                  const double* v, double* out),
-                 (panels, rows, columns, shift, v, out))
+                  const double* scale, const double* v, double* out),
+                 (panels, rows, columns, shift, scale, v, out))
 ELLZERO_BY_LANES(multiply_wide_panels,
                  (const float* panels, Index rows, Index columns, const double* shift,
-                  const double* v, double* out),
-                 (panels, rows, columns, shift, v, out))
+                  const double* scale, const double* v, double* out),
+                 (panels, rows, columns, shift, scale, v, out))
 
 ELLZERO_BY_LANES(multiply_panel,
                  (const double* panel, Index rows, const double* shift, const double* v,

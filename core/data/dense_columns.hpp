@@ -62,18 +62,20 @@ class DenseColumns final : public Columns {
 
   void products(const Standardisation& standardisation, const Operand& v, double* const* out,
                 const Context& context) const override {
-    for (Index b = 0; b < v.width(); ++b) std::fill(out[b], out[b] + columns_, 0.0);
+    const double* inverse_scale = standardisation.inverse_scale;
     if (v.width() == 1 && !standardisation.root_weight && is_in_panels()) {
       std::vector<double> own(rows_);
       v.read(0, 0, rows_, own.data());
-      multiply_wide_panels(panels_.get(), rows_, columns_, standardisation.mean, own.data(),
-                           out[0]);
-    } else if (v.width() <= kUnpackedColumns && (x_.row_stride == 1 || x_.column_stride == 1)) {
+      multiply_wide_panels(panels_.get(), rows_, columns_, standardisation.mean, inverse_scale,
+                           own.data(), out[0]);
+      return;
+    }
+    for (Index b = 0; b < v.width(); ++b) std::fill(out[b], out[b] + columns_, 0.0);
+    if (v.width() <= kUnpackedColumns && (x_.row_stride == 1 || x_.column_stride == 1)) {
       add_few_products(standardisation, v, out, context);
     } else {
       add_products(standardisation, v, out, context);
     }
-    const double* inverse_scale = standardisation.inverse_scale;
     for (Index b = 0; b < v.width(); ++b) {
       for (Index i = 0; i < columns_; ++i) out[b][i] *= inverse_scale[i];
     }
