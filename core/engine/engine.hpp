@@ -124,7 +124,7 @@ class Engine {
   virtual void allow(Index unit) = 0;
 
   virtual std::unique_ptr<State> save() const = 0;
-  // The same, in place of what it saved before.
+  // The same, in place of what it saved before, if that is not null.
   virtual void save_over(std::unique_ptr<State>& state) const { state = save(); }
   virtual void restore(const State& state) = 0;
 

@@ -61,11 +61,12 @@ class ScoredSquares : public NormalEquations {
   }
 
   std::unique_ptr<State> save() const override {
-    std::unique_ptr<State> state = std::make_unique<Place>();
+    std::unique_ptr<State> state;
     save_over(state);
     return state;
   }
   void save_over(std::unique_ptr<State>& state) const override {
+    if (!state) state = std::make_unique<Place>();
     Place& place = static_cast<Place&>(*state);
     place.members = members_;
     place.zy = zy_;
