@@ -6,7 +6,7 @@
 #include <functional>
 #include <limits>
 
-#include "base/ordered_bits.hpp"
+#include "base/bits.hpp"
 
 namespace ellzero {
 namespace {
@@ -364,15 +364,15 @@ bool any_possible(const double* c, const double* d, double slack_c, double slack
 ELLZERO_MULTIVERSION_WIDE
 float score_in_floats(const double* c, const double* d, double unit, double floor, Index count,
                       float* score) {
-  auto highest = ordered_bits(-1.0f);
+  auto highest = bits::ordered(-1.0f);
   for (Index i = 0; i < count; ++i) {
     const bool open = d[i] > floor;
     const float own = static_cast<float>(c[i] * unit);
     const float ratio = own * own / static_cast<float>(open ? d[i] : 1.0);
     score[i] = open ? ratio : -1.0f;
-    highest = std::max(highest, ordered_bits(score[i]));
+    highest = std::max(highest, bits::ordered(score[i]));
   }
-  return number_of(highest);
+  return bits::from_ordered(highest);
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/bits.hpp"
 #include "base/kernels.hpp"
-#include "base/ordered_bits.hpp"
 
 namespace ellzero {
 
@@ -410,14 +410,14 @@ ELLZERO_BY_LANES(flip_columns_beside,
 ELLZERO_MULTIVERSION_WIDE
 double insertion_scores(const double* c, const double* d, double floor, Index count,
                         double* score) {
-  auto highest = ordered_bits(-1.0);
+  auto highest = bits::ordered(-1.0);
   for (Index i = 0; i < count; ++i) {
     const bool open = d[i] > floor;
     const double ratio = c[i] * c[i] / (open ? d[i] : 1.0);
     score[i] = open ? ratio : -1.0;
-    highest = std::max(highest, ordered_bits(score[i]));
+    highest = std::max(highest, bits::ordered(score[i]));
   }
-  return number_of(highest);
+  return bits::from_ordered(highest);
 }
 
 ELLZERO_MULTIVERSION_WIDE

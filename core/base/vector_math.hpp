@@ -3,24 +3,10 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 
-#include "base/simd.hpp"
+#include "base/bits.hpp"
 
 namespace ellzero {
-
-namespace bits {
-ELLZERO_INLINE std::uint64_t of(double x) {
-  std::uint64_t u;
-  std::memcpy(&u, &x, sizeof u);
-  return u;
-}
-ELLZERO_INLINE double from(std::uint64_t u) {
-  double x;
-  std::memcpy(&x, &u, sizeof x);
-  return x;
-}
-}  // namespace bits
 
 // 0 below -708; x must not exceed 709. NaN is not kept.
 ELLZERO_INLINE double fast_exp(double x) {
