@@ -63,11 +63,12 @@ class DenseColumns final : public Columns {
   void products(const Standardisation& standardisation, const Operand& v, double* const* out,
                 const Context& context) const override {
     const double* inverse_scale = standardisation.inverse_scale;
-    if (v.width() == 1 && !standardisation.root_weight && is_in_panels()) {
+    const T* panels = v.width() == 1 && !standardisation.root_weight ? in_panels() : nullptr;
+    if (panels) {
       std::vector<double> own(rows_);
       v.read(0, 0, rows_, own.data());
-      multiply_wide_panels(panels_.get(), rows_, columns_, standardisation.mean, inverse_scale,
-                           own.data(), out[0]);
+      multiply_wide_panels(panels, rows_, columns_, standardisation.mean, inverse_scale, own.data(),
+                           out[0]);
       return;
     }
     for (Index b = 0; b < v.width(); ++b) std::fill(out[b], out[b] + columns_, 0.0);
@@ -98,11 +99,12 @@ class DenseColumns final : public Columns {
   }
 
  private:
-  // Whether X has been copied into panels: from some product on, if it stays in the second cache.
-  bool is_in_panels() const {
+  // X in panels, into which it is copied at some product; null before, and if it does not stay in
+  // the second cache.
+  const T* in_panels() const {
     constexpr Index kCached = 524288 / sizeof(T), kProducts = 4;
     const Index size = rows_ * round_up(columns_, kWidePanel);
-    if (size > kCached || products_made_++ < kProducts) return false;
+    if (size > kCached || products_made_++ < kProducts) return nullptr;
     std::call_once(panels_made_, [&] {
       panels_ = make_large_array<T>(size);
       T* to = panels_.get();
@@ -118,7 +120,7 @@ class DenseColumns final : public Columns {
         }
       }
     });
-    return true;
+    return panels_.get();
   }
 
   Index tiles() const { return tile_count(columns_); }
