@@ -151,7 +151,13 @@ class Enumeration {
       sum = at_node(0, context);
       nodes_ = {{0, sum.log_total()}};
     } else {
+      step_ = node_step(*model);
       integrate(*model, sum, context);
+      if (ends_high(sum)) {
+        step_ *= kFiner;
+        sum = Masses(model->units(), model->columns(), codes);
+        integrate(*model, sum, context);
+      }
     }
     draw(count, seed, sum, context, draws);
     for (Index j = 0; j < model->columns(); ++j) {
@@ -171,17 +177,21 @@ class Enumeration {
     if (!learns_tau(prior_)) return model.log_posterior();
     const auto k = static_cast<double>(model.rank());
     return model.log_prior() + 0.5 * (k * x - model.log_determinant()) +
-           tau_log_density(prior_, x, model.energy(), model.unit()) + log_tail(k, x);
+           tau_log_density(prior_, x, model.energy(), model.unit()) + log_end(x);
   }
 
-  // A prior of 1 / tau falls off slowly to the left: the last node stands for those beyond it too,
-  // where the weight of k members goes as exp((k / 2 + shape) x).
-  double log_tail(double k, double x) const {
+  // By Gregory's rule the first nodes make up for the end of the others' rule. A prior of 1 / tau
+  // falls off slowly to the left, as exp(shape x): what it has beyond counts as at the first node.
+  double log_end(double x) const {
+    static constexpr double kGregory[] = {251.0 / 720, 299.0 / 240, 211.0 / 240, 739.0 / 720};
+    const double place = std::round((x - lowest()) / step_);
+    if (place >= 4) return 0;
     const Variance& slab_variance = prior_.slab_variance;
-    const bool last = x - step_ < std::log(SlabState::kLeastTau);
-    if (!(slab_variance.learned && slab_variance.relative && last)) return 0;
-    return -std::log1p(-std::exp(-(0.5 * k + slab_variance.shape) * step_));
+    const bool slow = slab_variance.learned && slab_variance.relative && place == 0;
+    const double beyond = slow ? 1 / (slab_variance.shape * step_) : 0;
+    return std::log(kGregory[static_cast<int>(place)] + beyond);
   }
+  static double lowest() { return std::log(SlabState::kLeastTau); }
 
   void stand_at(Model& model, double x) const {
     if (learns_tau(prior_)) model.set_tau(std::exp(x));
@@ -204,20 +214,23 @@ class Enumeration {
     return sums;
   }
 
-  // Nodes on either side of the middle, each side in a thread, until nothing more comes of them.
+  // Nodes on either side of the middle, each side in a thread, until nothing more comes of them:
+  // so many steps from the least value that one of them is that value.
   void integrate(const Model& model, Masses& sum, const Context& context) {
-    const double middle = std::log(model.tau()), step = step_ = node_step(model);
+    const double step = step_;
+    const double middle = std::round((std::log(model.tau()) - lowest()) / step);
     const bool slab = prior_.slab_variance.learned;
     const double reach[2] = {slab ? kReach : reach_to_best(model), slab ? kReach : 2};
-    const double low = std::log(SlabState::kLeastTau), high = std::log(SlabState::kGreatestTau);
+    const double highest_x = std::log(SlabState::kGreatestTau);
     std::vector<Masses> sides(2, Masses(model.units(), model.columns(), sum.by_code.size()));
     std::vector<Node> nodes[2];
     parallel_ranges(2, context, [&](Index begin, Index end, auto&&) {
       for (Index side = begin; side < end; ++side) {
         double highest = -std::numeric_limits<double>::infinity();
         for (Index i = side;; ++i) {  // the middle belongs to the first side
-          const double x = middle + (side == 0 ? -step : step) * static_cast<double>(i);
-          if (x < low || x > high) break;
+          const double steps = middle + (side == 0 ? -1.0 : 1.0) * static_cast<double>(i);
+          const double x = lowest() + step * steps;
+          if (steps < 0 || (side == 1 && x > highest_x)) break;
           Masses here = at_node(x, context.single(begin == 0));
           nodes[side].push_back({x, here.log_total()});
           sides[side].add(here);
@@ -227,11 +240,22 @@ class Enumeration {
         }
       }
     });
+    nodes_.clear();
     for (int side = 0; side < 2; ++side) {
       sum.add(sides[side]);
       nodes_.insert(nodes_.end(), nodes[side].begin(), nodes[side].end());
     }
     sum.log_scale += std::log(step);
+  }
+
+  // Whether the density is cut off where it is not negligible. It may be steep there: columns that
+  // all but depend on each other may explain y by coefficients without bound.
+  bool ends_high(const Masses& sum) const {
+    const Variance& slab_variance = prior_.slab_variance;
+    if (slab_variance.learned && slab_variance.relative) return false;
+    return std::any_of(nodes_.begin(), nodes_.end(), [&](const Node& node) {
+      return node.x <= lowest() && node.log_total - sum.log_total() > std::log(kHighEnd);
+    });
   }
 
   // Given a model of k members, x is about sqrt(2 / k) wide; where only the noise is learned, about
@@ -303,6 +327,8 @@ class Enumeration {
 
   // Beyond the reach, nodes whose mass is e^-45 of the largest end the sum.
   static constexpr double kReach = 12, kNegligible = 45;
+  // From such a share of all on, steps are so much finer.
+  static constexpr double kHighEnd = 1e-8, kFiner = 0.125;
   const std::vector<double>* reference_ = nullptr;
   const Quadratic& design_;
   const GramUser cache_;

@@ -69,7 +69,7 @@ def test_zellner_siow_to_the_letter():
         precision=lambda Z, tau: tau * np.eye(Z.shape[1]),
         s2_grid=([1.5**2], [0.0]),
         # Beyond, no member has any weight
-        tau_grid=lambda s2: (1 / np.minimum(g, np.exp(25)), weights),
+        tau_grid=lambda s2: (1 / np.minimum(g, 1e10), weights),
         beta_prior=(1.0, 3.0),
     )
     norms = np.linalg.norm(X - X.mean(axis=0), axis=0)

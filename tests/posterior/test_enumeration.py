@@ -1,5 +1,8 @@
+from zlib import crc32
+
 import numpy as np
 import pytest
+from fuzz.posteriors import check_enumeration
 from reference.spike_slab import log_inverse_gamma, posterior
 from reference.subsets import preprocess
 from spike_slab_priors import (
@@ -36,7 +39,7 @@ def literal(Z, y, theta, slab="gaussian", noise=1.0, spread=1.0, g=1.0, boom=0.1
             return [1.0], [0.0]
         if isinstance(spread, tuple) and spread[0] == "relative":
             values, weights = log_grid(spread[1:], -3.0, 55.0, 250)
-            return 1 / np.minimum(values, np.exp(25)), weights  # beyond, no member has any weight
+            return 1 / np.minimum(values, 1e10), weights  # what lies beyond counts as 1e10
         values, weights = log_grid(spread, -19.0, 25.0, 180)
         return s2 / values, weights
 
@@ -125,3 +128,10 @@ def test_zellner_leaves_out_models_with_dependent_columns():
     assert masses[7] == 0
     assert masses.sum() == pytest.approx(1)
     assert np.isfinite(out["mean"]).all()
+
+
+@pytest.mark.parametrize("seed", [20261758, 41002959])
+def test_columns_that_all_but_depend_on_each_other_as_far_as_the_prior_goes(seed):
+    # Under a relative prior their deviations hang on where it ends; under the other the density
+    # still rises steeply there.
+    check_enumeration(np.random.default_rng([seed, crc32(b"enumeration")]))

@@ -36,7 +36,7 @@ def literal(Z, y, theta, *, slab="gaussian", noise=1.0, spread=1.0, g=1.0, group
             return [1.0], [0.0]
         if isinstance(spread, tuple) and spread[0] == "relative":
             values, weights = log_grid(spread[1:], -3.0, 55.0, 120)
-            return 1 / np.minimum(values, np.exp(25)), weights  # beyond, no member has any weight
+            return 1 / np.minimum(values, 1e10), weights  # what lies beyond counts as 1e10
         values, weights = log_grid(spread, -19.0, 25.0, 150)
         return s2 / values, weights
 

@@ -241,7 +241,9 @@ class SpikeSlabRegressor(ByModel):
     Notes
     -----
     A constant column can't be told from the intercept and is left out. ``sigma_e^2 / sigma_beta^2``
-    is between 1e-10 and 1e10: its prior is cut off there, and given values must keep to it.
+    is between 1e-10 and 1e10: its prior is cut off there, and given values must keep to it. Under
+    ``scale_prior="zellner-siow"`` coefficients of columns that depend on each other would have no
+    variance but for that: what is reported for them says where the prior ends.
 
     With Student's noise a table that takes less than 2 GB is copied, as numbers of double
     precision: sparse ones too.
