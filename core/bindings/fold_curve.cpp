@@ -47,11 +47,29 @@ class PythonFoldTable {
     const auto found = table_.mean_and_error(values.data(), base ? base->data() : nullptr);
     return nb::make_tuple(to_array(found.mean), to_array(found.error));
   }
+  const FoldTable& table() const { return table_; }
 
  private:
   nb::list paths_;  // kept alive
   FoldTable table_;
 };
+
+nb::object best_factors_of(const std::vector<const PythonFoldTable*>& repeats,
+                           const std::vector<Vector<double>>& nothing,
+                           const Vector<double>& factors, bool cautiously) {
+  require(!repeats.empty() && nothing.size() == repeats.size() && factors.size() > 0,
+          "factors, and the errors of nothing for each of some repeats");
+  std::vector<const FoldTable*> tables;
+  std::vector<const double*> from;
+  for (std::size_t r = 0; r < repeats.size(); ++r) {
+    tables.push_back(&repeats[r]->table());
+    from.push_back(nothing[r].data());
+    require(static_cast<Index>(nothing[r].size()) == tables[r]->folds() &&
+                tables[r]->intervals() == tables[0]->intervals(),
+            "the errors of nothing of every fold, on the same intervals");
+  }
+  return to_array(best_factors(tables, from, numbers(factors), cautiously));
+}
 
 }  // namespace
 
@@ -91,6 +109,8 @@ void bind_fold_curve(nb::module_& m) {
       .def_prop_ro("square", [](const PythonFoldTable& t) { return t.spread(&FoldPath::square); })
       .def("mean_and_error", &PythonFoldTable::mean_and_error, nb::arg("values").noconvert(),
            nb::arg("base").noconvert().none() = nb::none());
+  m.def("best_factors", &best_factors_of, nb::arg("repeats"), nb::arg("nothing"),
+        nb::arg("factors").noconvert(), nb::arg("cautiously"));
 }
 
 }  // namespace ellzero

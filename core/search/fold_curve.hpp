@@ -138,6 +138,66 @@ class FoldTable {
     return out;
   }
 
+  // What every factor saves over the errors of `nothing`, one for each fold, on every interval, and
+  // its standard error; one factor after the other. The error of a fold is a quadratic in m, the
+  // factor less one, so its mean and its variance over folds are
+  //
+  //   mean a + 2 m mean b - m^2 mean c,
+  //   aa + 4 m ab + m^2 (4 bb - 2 ac) - 4 m^3 bc + m^4 cc
+  //
+  // with a what the factor 1 saves, b along, c square, and aa to cc their covariances.
+  MeanAndError savings(const std::vector<double>& factors, const double* nothing) const {
+    const Index count = intervals_;
+    double unit = 0;  // squares of errors may overflow, or underflow
+    for (Index f = 0; f < folds(); ++f) unit = std::max(unit, std::fabs(nothing[f]));
+    if (unit == 0) unit = 1;
+    std::vector<double> terms[3] = {spread(&FoldPath::errors), spread(&FoldPath::along),
+                                    spread(&FoldPath::square)};
+    std::vector<double> means(3 * count, 0.0), products(6 * count, 0.0);
+    for (Index f = 0; f < folds(); ++f) {
+      double *a = terms[0].data() + f * count, *b = terms[1].data() + f * count,
+             *c = terms[2].data() + f * count, *mean = means.data();
+      for (Index i = 0; i < count; ++i) {
+        a[i] = (nothing[f] - a[i]) / unit;
+        b[i] /= unit;
+        c[i] /= unit;
+        mean[i] += share_[f] * a[i];
+        mean[count + i] += share_[f] * b[i];
+        mean[2 * count + i] += share_[f] * c[i];
+      }
+    }
+    for (Index f = 0; f < folds(); ++f) {
+      const double *a = terms[0].data() + f * count, *b = terms[1].data() + f * count,
+                   *c = terms[2].data() + f * count, *mean = means.data(), share = share_[f];
+      double* sum = products.data();
+      for (Index i = 0; i < count; ++i) {
+        const double x = a[i] - mean[i], y = b[i] - mean[count + i], z = c[i] - mean[2 * count + i];
+        sum[i] += share * x * x;
+        sum[count + i] += share * x * y;
+        sum[2 * count + i] += share * y * y;
+        sum[3 * count + i] += share * x * z;
+        sum[4 * count + i] += share * y * z;
+        sum[5 * count + i] += share * z * z;
+      }
+    }
+    MeanAndError out;
+    out.mean.resize(factors.size() * count);
+    out.error.resize(factors.size() * count);
+    const double degrees = std::max(static_cast<double>(folds() - 1), 1.0);
+    for (std::size_t s = 0; s < factors.size(); ++s) {
+      const double m = factors[s] - 1, *mean = means.data(), *sum = products.data();
+      double *saved = out.mean.data() + s * count, *error = out.error.data() + s * count;
+      for (Index i = 0; i < count; ++i) {
+        saved[i] = unit * (mean[i] + 2 * m * mean[count + i] - m * m * mean[2 * count + i]);
+        const double variance =
+            sum[i] + 4 * m * sum[count + i] + m * m * (4 * sum[2 * count + i] - 2 * sum[3 * count + i]) -
+            4 * m * m * m * sum[4 * count + i] + m * m * m * m * sum[5 * count + i];
+        error[i] = unit * std::sqrt(std::max(variance, 0.0) / degrees);
+      }
+    }
+    return out;
+  }
+
  private:
   // Calls work(fold, solution, begin, end) for the intervals that each solution holds on.
   template <class Work>
@@ -159,5 +219,49 @@ class FoldTable {
   std::vector<double> share_;
   std::vector<Index> ends_;  // where each solution of each fold ends, fold after fold
 };
+
+// How much of what is saved may be luck: its variance over itself. All of it if it is a standard
+// error, next to nothing if it is many; infinite if nothing is saved.
+inline double luck_of(double saved, double error) {
+  if (std::isnan(error) || error == 0) return 0;  // of one fold there is none
+  return saved > 0 ? error * (error / saved) : std::numeric_limits<double>::infinity();
+}
+
+// On every interval the factor of least error in the mean of some repeats, or of least error and
+// luck if it is chosen `cautiously`. `nothing` are, by repeat and fold, the errors that savings are
+// counted from.
+inline std::vector<double> best_factors(const std::vector<const FoldTable*>& repeats,
+                                        const std::vector<const double*>& nothing,
+                                        const std::vector<double>& factors, bool cautiously) {
+  const Index count = repeats[0]->intervals();
+  const std::size_t all = factors.size() * count;
+  std::vector<double> saved(all, 0.0), error(all, 0.0);
+  double rounding = 0;  // where that alone tells factors apart it is the first
+  for (std::size_t r = 0; r < repeats.size(); ++r) {
+    const FoldTable::MeanAndError own = repeats[r]->savings(factors, nothing[r]);
+    const double share = static_cast<double>(repeats.size());
+    for (std::size_t i = 0; i < all; ++i) {
+      saved[i] += own.mean[i] / share;  // none of the sums overflows
+      error[i] += own.error[i] / share;
+    }
+    for (Index f = 0; f < repeats[r]->folds(); ++f) {
+      rounding = std::max(rounding, 1e-12 * std::fabs(nothing[r][f]));
+    }
+  }
+  std::vector<double> best(count);
+  for (Index i = 0; i < count; ++i) {
+    const auto value = [&](std::size_t s) {
+      const std::size_t at = s * count + i;
+      const double own = (cautiously ? luck_of(saved[at], error[at]) : 0.0) - saved[at];
+      return std::isfinite(own) ? own : std::numeric_limits<double>::infinity();
+    };
+    double least = value(0);
+    for (std::size_t s = 1; s < factors.size(); ++s) least = std::min(least, value(s));
+    std::size_t first = 0;
+    while (value(first) > least + rounding) ++first;
+    best[i] = factors[first];
+  }
+  return best;
+}
 
 }  // namespace ellzero

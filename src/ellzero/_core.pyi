@@ -220,6 +220,10 @@ class FoldTable:
         self, values: _Floats, base: _Floats | None = None
     ) -> tuple[_Floats, _Floats]: ...
 
+def best_factors(
+    repeats: list[FoldTable], nothing: list[_Floats], factors: _Floats, cautiously: bool
+) -> _Floats: ...
+
 class FoldModels:
     @property
     def begins(self) -> _Integers: ...

@@ -69,3 +69,34 @@ def repeated_error(X, y, weights, repeats, lam, **how):
         sizes.append(np.average([len(support) for support, _ in found], weights=share))
         every += errors.tolist()
     return np.mean(means), np.mean(spreads), np.mean(sizes), every
+
+
+def best_factor(repeats, nothing, factors, cautiously):
+    """Return the factor that saves most on one interval, or most but for luck; the first of equals.
+
+    ``repeats`` are lists of (error, along, square, weight), one for each fold; ``nothing`` the
+    errors that savings are counted from, by repeat and fold.
+    """
+    values = []
+    for factor in factors:
+        means, spreads = [], []
+        for folds, bases in zip(repeats, nothing, strict=True):
+            m = factor - 1
+            saved = np.array(
+                [
+                    base - (error - 2 * m * along + m**2 * square)
+                    for (error, along, square, _), base in zip(folds, bases, strict=True)
+                ]
+            )
+            weights = np.array([fold[3] for fold in folds])
+            mean = np.average(saved, weights=weights)
+            variance = np.average((saved - mean) ** 2, weights=weights)
+            means.append(mean)
+            spreads.append(np.sqrt(variance / (len(folds) - 1)) if len(folds) > 1 else 0.0)
+        saved, spread = np.mean(means), np.mean(spreads)
+        luck = 0.0
+        if cautiously and spread > 0:
+            luck = spread**2 / saved if saved > 0 else np.inf
+        values.append(luck - saved)
+    close = 1e-12 * max(np.abs(base) for bases in nothing for base in bases)
+    return next(f for f, value in zip(factors, values, strict=True) if value <= min(values) + close)

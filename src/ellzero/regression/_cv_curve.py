@@ -196,32 +196,32 @@ class _Repeat:
     """The folds of one repeat on the intervals that end at ``low``."""
 
     def __init__(self, paths: list[FoldPath], low: _Floats) -> None:
-        self._table = _core.FoldTable(paths, low)
-        self.share = self._table.share
+        self.table = _core.FoldTable(paths, low)
+        self.share = self.table.share
 
     @cached_property
     def mean_sizes(self) -> _Floats:
         """The mean number of variables on every interval."""
-        return self._table.mean_sizes
+        return self.table.mean_sizes
 
     @cached_property
     def errors(self) -> _Floats:
         """The mean of r^2, by fold and interval."""
-        return self._table.errors
+        return self.table.errors
 
     @cached_property
     def along(self) -> _Floats:
         """The mean of r f, by fold and interval."""
-        return self._table.along
+        return self.table.along
 
     @cached_property
     def square(self) -> _Floats:
         """The mean of f^2, by fold and interval."""
-        return self._table.square
+        return self.table.square
 
     def mean_and_error(self, values: _Floats, base: _Floats | None) -> tuple[_Floats, _Floats]:
         """Return the mean over folds, and its se, of values or of how much less than a base."""
-        return self._table.mean_and_error(values, base)
+        return self.table.mean_and_error(values, base)
 
     def errors_of(self, rescaling: _Floats) -> _Floats:
         """Return the error of every fold on every interval."""
@@ -231,47 +231,15 @@ class _Repeat:
         errors = self.errors - 2 * more * self.along + more**2 * self.square
         return np.maximum(errors, 0.0)  # where the fit is exact, rounding is all that is left
 
-    def savings(self, factors: _Floats, nothing: _Floats) -> tuple[_Floats, _Floats]:
-        """Return what every factor saves on every interval, and its standard error.
-
-        The error of a fold is a quadratic in the factor less 1, so its variance over folds is of
-        the fourth degree: neither is computed for every fold and factor.
-        """
-        share = self.share[:, None]
-        unit = float(np.abs(nothing).max()) or 1.0  # squares of errors may overflow, or underflow
-        parts = [(nothing[:, None] - self.errors) / unit, self.along / unit, self.square / unit]
-        means = [self.share @ part for part in parts]
-        more = (factors - 1)[:, None]
-        saved = means[0] + 2 * more * means[1] - more**2 * means[2]
-        a, b, c = (part - each for part, each in zip(parts, means, strict=True))
-
-        def covariance(one: _Floats, other: _Floats) -> _Floats:
-            return np.asarray((share * one * other).sum(axis=0))
-
-        variance = covariance(a, a) + 4 * more * covariance(a, b)
-        variance += more**2 * (4 * covariance(b, b) - 2 * covariance(a, c))
-        variance += more**4 * covariance(c, c) - 4 * more**3 * covariance(b, c)
-        se = np.sqrt(np.maximum(variance, 0) / max(len(self.share) - 1, 1))
-        return unit * saved, unit * se
-
 
 def _best_factor(
     repeats: list[_Repeat], nothing: Sequence[_Floats], most: float, cautious: bool
 ) -> _Floats:
     """Return the factor of least error, or of least error and luck, on every interval."""
     if most == 1:
-        return np.ones(repeats[0].errors.shape[1])
-    factors = _factors(most)
-    with np.errstate(over="ignore", invalid="ignore"):  # predictions may be too large to be squared
-        pairs = zip(repeats, nothing, strict=False)
-        found = [repeat.savings(factors, base) for repeat, base in pairs]
-        saved, se = (_mean(each) for each in zip(*found, strict=True))
-        value = luck_of(saved, se) - saved if cautious else -saved
-    value = np.where(np.isfinite(value), value, np.inf)
-    # Where rounding alone tells factors apart, as where one fold has a variable, it is the least.
-    rounding = 1e-12 * max(float(np.abs(base).max(initial=0)) for base in nothing)
-    best = np.argmax(value <= value.min(axis=0) + rounding, axis=0)
-    return np.asarray(factors[best])
+        return np.ones_like(repeats[0].mean_sizes)
+    tables = [repeat.table for repeat in repeats]
+    return _core.best_factors(tables, list(nothing[: len(tables)]), _factors(most), cautious)
 
 
 @lru_cache(maxsize=64)
