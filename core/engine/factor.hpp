@@ -212,6 +212,8 @@ class Factor {
     for (Index r = 0; r < size(); ++r) std::copy_n(row(r), r + 1, grown.data() + r * capacity);
     m_ = std::move(grown);
     capacity_ = capacity;
+    // What belongs to rows grows with them, not one by one.
+    for (auto* each : {&z_, &b_, &beta_, &inverse_diagonal_, &w_, &u_}) each->reserve(capacity);
   }
 
   std::vector<double> m_;  // rows of M, capacity_ of them and apart, zero beyond the diagonal

@@ -84,6 +84,7 @@ class NormalEquations : public Engine {
     solution.ridge_energy = ridge_energy(solution.beta);
     solution.rss = rss;
     if (std::isnan(rss)) solution.set_energy(energy());
+    solution.removal_cost.reserve(members_.size());
     for (Index s = 0; s < size(); ++s) {
       solution.removal_cost.push_back(NormalEquations::removal_cost(s));
     }
@@ -113,6 +114,7 @@ class NormalEquations : public Engine {
   // Positions of the members that may leave.
   std::vector<Index> movable(const Limits& limits) const {
     std::vector<Index> out;
+    out.reserve(members_.size());
     for (Index r = 0; r < size(); ++r) {
       if (!limits.is_forced(members_[r])) out.push_back(r);
     }

@@ -81,7 +81,13 @@ class ScoredSquares : public NormalEquations {
 
  protected:
   ScoredSquares(const Quadratic& quadratic, std::vector<double> ridge)
-      : NormalEquations(quadratic, std::move(ridge)), scores_(quadratic.zy, wholes()) {}
+      : NormalEquations(quadratic, std::move(ridge)), scores_(quadratic.zy, wholes()) {
+    constexpr Index kMembers = 32;  // so many, and vectors need not grow one by one
+    members_.reserve(kMembers);
+    gram_.reserve(kMembers);
+    row_.a.reserve(kMembers);
+    cross_.reserve(kMembers);
+  }
 
   // The Gram column j, in use until release(j).
   virtual const T* acquire(Index j) = 0;
@@ -186,6 +192,8 @@ class ScoredSquares : public NormalEquations {
   std::vector<const T*> held_, held_gram_;
   std::vector<Index> leaving_, entering_;
   std::vector<double> cross_;
+  std::vector<Index> members_before_;  // while everything is computed anew
+  std::vector<const T*> gram_before_;
 };
 
 template <class T>
@@ -293,8 +301,10 @@ void ScoredSquares<T>::move_to(const std::vector<Index>& target) {
 
 template <class T>
 void ScoredSquares<T>::refresh() {
-  const std::vector<Index> members = std::move(members_);
-  const std::vector<const T*> gram = std::move(gram_);
+  std::vector<Index>& members = members_before_;
+  std::vector<const T*>& gram = gram_before_;
+  members.swap(members_);
+  gram.swap(gram_);
   members_.clear();
   gram_.clear();
   factor_.clear();

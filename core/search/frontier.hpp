@@ -76,6 +76,8 @@ class Frontier {
       models_.back().tried = false;  // it may now be inserted into
       models_.resize(max_size + 1);
       waiting_.resize(max_size + 1);
+      solution_.support.reserve(max_size);
+      solution_.beta.reserve(max_size);
     }
     sweep_ = {};
   }
@@ -450,6 +452,7 @@ class Frontier {
     engine_.move_to(waiting_[k].support);
     waiting_[k].energy = std::numeric_limits<double>::infinity();
     if (engine_.size() != k || !beats(engine_.energy(), models_[k].energy)) return false;
+    models_[k].support.swap(waiting_[k].support);  // which has room for it
     put(k);
     return true;
   }
