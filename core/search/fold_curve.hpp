@@ -189,9 +189,10 @@ class FoldTable {
       double *saved = out.mean.data() + s * count, *error = out.error.data() + s * count;
       for (Index i = 0; i < count; ++i) {
         saved[i] = unit * (mean[i] + 2 * m * mean[count + i] - m * m * mean[2 * count + i]);
-        const double variance =
-            sum[i] + 4 * m * sum[count + i] + m * m * (4 * sum[2 * count + i] - 2 * sum[3 * count + i]) -
-            4 * m * m * m * sum[4 * count + i] + m * m * m * m * sum[5 * count + i];
+        const double variance = sum[i] + 4 * m * sum[count + i] +
+                                m * m * (4 * sum[2 * count + i] - 2 * sum[3 * count + i]) -
+                                4 * m * m * m * sum[4 * count + i] +
+                                m * m * m * m * sum[5 * count + i];
         error[i] = unit * std::sqrt(std::max(variance, 0.0) / degrees);
       }
     }
