@@ -68,6 +68,7 @@ class Folds {
       const FoldSearch* near = neighbour ? neighbour->searches_[f].get() : nullptr;
       if (searches_[f]->extend(max_size, near)) open.push_back(searches_[f].get());
     }
+    is_worth_threads_ = is_much(max_size);
     const ColumnPasses::PutOff put_off(shared_);
     while (!open.empty()) {
       std::vector<std::vector<Index>> wanted(open.size());
@@ -128,10 +129,28 @@ class Folds {
     return out;
   }
 
-  // Calls work(f, context) for every f, in threads; the first range is the calling thread's.
+  // Whether searches up to a size are more than what threads cost: some hundred thousand
+  // multiplications each, and caches that have to be warmed.
+  bool is_much(Index max_size) const {
+    constexpr double kThreads = 4e6, kStep = 1e4;  // what a step takes beside its columns
+    constexpr double kMade = 0.125;  // of the products that it wants, others are made already
+    double work = 0;
+    for (const Fold& fold : folds_) {
+      if (!fold.quadratic) return true;  // likelihoods are refitted all the time
+      const double columns = static_cast<double>(fold.quadratic->columns());
+      const double passes = shared_ ? 0 : kMade * fold.quadratic->entries();
+      work += static_cast<double>(max_size) *
+              (kStep + 0.5 * columns * static_cast<double>(max_size) + passes);
+    }
+    return work > kThreads;
+  }
+
+  // Calls work(f, context) for every f, in threads if that pays; the first range is the calling
+  // thread's.
   template <class Work>
   void each(std::size_t count, Work&& work) const {
-    parallel_ranges(count, context_, [&](Index begin, Index end, auto poll) {
+    const Context context = is_worth_threads_ ? context_ : context_.single(true);
+    parallel_ranges(count, context, [&](Index begin, Index end, auto poll) {
       for (Index f = begin; f < end && !poll(); ++f) work(f, context_.single(begin == 0));
     });
   }
@@ -142,6 +161,7 @@ class Folds {
   Context passes_;
   std::vector<std::unique_ptr<FoldSearch>> searches_;
   bool complete_ = true;
+  bool is_worth_threads_ = true;
 };
 
 }  // namespace ellzero
