@@ -124,7 +124,8 @@ class L0RegressorCV(FittedSelection):
     fit_intercept : bool, default=True
         Whether to centre y and the columns of X and to fit an intercept.
     n_jobs : int, default=None
-        Threads over folds; None means 1. The results don't depend on it.
+        Threads over folds; None means 1. The results don't depend on it. Folds of little work
+        stay in one thread, which is quicker.
     random_state : int, RandomState instance or None, default=0
         Shuffles the rows before folding, if ``cv`` is a number; None does so anew for every fit.
         The first repeat is ``KFold(cv, shuffle=True, random_state=random_state)``.
