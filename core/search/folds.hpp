@@ -68,11 +68,12 @@ class Folds {
       const FoldSearch* near = neighbour ? neighbour->searches_[f].get() : nullptr;
       if (searches_[f]->extend(max_size, near)) open.push_back(searches_[f].get());
     }
-    is_worth_threads_ = is_much(max_size);
+    is_much_ = is_much(max_size);
+    size_ = max_size;
     const ColumnPasses::PutOff put_off(shared_);
     while (!open.empty()) {
       std::vector<std::vector<Index>> wanted(open.size());
-      each(open.size(), [&](Index f, const Context& context) {
+      each(open.size(), is_much_, [&](Index f, const Context& context) {
         try {
           open[f]->go_on(context, context.caller ? progress : Progress());
         } catch (const ColumnMissing& missing) {
@@ -91,7 +92,12 @@ class Folds {
   // What every fold has found, handed to take(fold, what, context) in threads.
   template <class Take>
   void collect(Take&& take) {
-    each(folds_.size(),
+    double rows = 0;
+    for (const Fold& fold : folds_) {
+      if (fold.held_out) rows += static_cast<double>(fold.held_out->rows());
+    }
+    const double size = static_cast<double>(size_);
+    each(folds_.size(), is_much_ || 0.5 * rows * size * size > kThreads,
          [&](Index f, const Context& context) { take(f, searches_[f]->found(context), context); });
   }
 
@@ -129,27 +135,30 @@ class Folds {
     return out;
   }
 
-  // Whether searches up to a size are more than what threads cost: some hundred thousand
-  // multiplications each, and caches that have to be warmed.
+  // Fewer multiplications take less time than threads do: to start one takes as long as some
+  // hundred thousand, and its caches have to be warmed.
+  static constexpr double kThreads = 4e6;
+
+  // Whether searches up to a size take more than that.
   bool is_much(Index max_size) const {
-    constexpr double kThreads = 4e6, kStep = 1e4;  // what a step takes beside its columns
+    constexpr double kStep = 1e4;    // what a step takes beside its columns
     constexpr double kMade = 0.125;  // of the products that it wants, others are made already
+    const double size = static_cast<double>(max_size);
     double work = 0;
     for (const Fold& fold : folds_) {
       if (!fold.quadratic) return true;  // likelihoods are refitted all the time
-      const double columns = static_cast<double>(fold.quadratic->columns());
       const double passes = shared_ ? 0 : kMade * fold.quadratic->entries();
-      work += static_cast<double>(max_size) *
-              (kStep + 0.5 * columns * static_cast<double>(max_size) + passes);
+      const double columns = static_cast<double>(fold.quadratic->columns());
+      work += size * (kStep + 0.5 * columns * size + passes);
     }
     return work > kThreads;
   }
 
-  // Calls work(f, context) for every f, in threads if that pays; the first range is the calling
+  // Calls work(f, context) for every f, in threads if it is much; the first range is the calling
   // thread's.
   template <class Work>
-  void each(std::size_t count, Work&& work) const {
-    const Context context = is_worth_threads_ ? context_ : context_.single(true);
+  void each(std::size_t count, bool much, Work&& work) const {
+    const Context context = much ? context_ : context_.single(true);
     parallel_ranges(count, context, [&](Index begin, Index end, auto poll) {
       for (Index f = begin; f < end && !poll(); ++f) work(f, context_.single(begin == 0));
     });
@@ -161,7 +170,8 @@ class Folds {
   Context passes_;
   std::vector<std::unique_ptr<FoldSearch>> searches_;
   bool complete_ = true;
-  bool is_worth_threads_ = true;
+  bool is_much_ = true;  // to search what was asked for last
+  Index size_ = 0;       // that
 };
 
 }  // namespace ellzero

@@ -16,6 +16,8 @@ class HeldOut {
   virtual ~HeldOut() = default;
 
   virtual double weight() const = 0;
+  // How many rows each model is tried on, one by one.
+  virtual Index rows() const { return 0; }
 
   // How a model does, in squared units of y. With r = y - f what it leaves of the rows and f what
   // it predicts, both as deviations from the mean of the rows that it was fitted on: the mean
@@ -76,11 +78,13 @@ class HeldOutRows final : public HeldOut {
       piece.y.push_back(row.y);
       piece.weights.push_back(row.weight);
       weight_ += row.weight;
+      ++rows_;
       longest_ = std::max(longest_, static_cast<Index>(piece.places.size()));
     }
   }
 
   double weight() const override { return weight_; }
+  Index rows() const override { return rows_; }
 
   std::vector<double> residuals(const Quadratic& fitted_on, const Solution& model) const override {
     std::vector<double> out;
@@ -153,7 +157,7 @@ class HeldOutRows final : public HeldOut {
     std::vector<double> y, weights;
   };
   std::vector<Piece> pieces_;
-  Index longest_ = 0;  // rows in a piece
+  Index rows_ = 0, longest_ = 0;  // in all, and in a piece
   double weight_ = 0;
 };
 
