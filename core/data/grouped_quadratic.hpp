@@ -216,20 +216,21 @@ class GroupedQuadratic final : public Quadratic {
 
   double residual_products(const std::vector<Index>& support, const double* beta, double* products,
                            const Context& context) const override {
+    const Gathered gathered = gather(support, beta);
+    const std::vector<Index> order = gathered.in_order();
     std::vector<Index> columns;
     std::vector<double> coefficients;
-    to_base(support, beta, columns, coefficients);
+    gathered.read(order, columns, coefficients);
     std::vector<double> own(columns.size());
     const double rss = base_.residual_products(columns, coefficients.data(), own.data(), context);
-    std::map<Index, double> product;
-    for (std::size_t s = 0; s < columns.size(); ++s) product[columns[s]] = own[s];
+    std::vector<double> product(gathered.columns.size());
+    for (std::size_t place = 0; place < order.size(); ++place) product[order[place]] = own[place];
     for (std::size_t s = 0; s < support.size(); ++s) {
       const GroupBases::Unit& unit = bases_.units[bases_.unit_of[support[s]]];
       const Index i = bases_.rank_of[support[s]];
+      const double* own_products = product.data() + gathered.begin[s];
       products[s] = 0;
-      for (Index j = 0; j <= i; ++j) {
-        products[s] += unit.b[triangle(i, j)] * product[unit.columns[j]];
-      }
+      for (Index j = 0; j <= i; ++j) products[s] += unit.b[triangle(i, j)] * own_products[j];
     }
     return rss;
   }
@@ -243,21 +244,64 @@ class GroupedQuadratic final : public Quadratic {
   // The columns of the base that some columns are made of, sorted, and their coefficients.
   void to_base(const std::vector<Index>& support, const double* beta, std::vector<Index>& columns,
                std::vector<double>& coefficients) const {
-    std::map<Index, double> sums;
-    for (std::size_t s = 0; s < support.size(); ++s) {
-      const GroupBases::Unit& unit = bases_.units[bases_.unit_of[support[s]]];
-      const Index i = bases_.rank_of[support[s]];
-      for (Index j = 0; j <= i; ++j) sums[unit.columns[j]] += unit.b[triangle(i, j)] * beta[s];
-    }
-    columns.clear();
-    coefficients.clear();
-    for (const auto& [j, sum] : sums) {
-      columns.push_back(j);
-      coefficients.push_back(sum);
-    }
+    const Gathered gathered = gather(support, beta);
+    gathered.read(gathered.in_order(), columns, coefficients);
   }
 
  private:
+  // The columns of the base that some columns are made of, group by group, and their coefficients.
+  struct Gathered {
+    std::vector<Index> begin;  // of the group of each of the former
+    std::vector<Index> columns;
+    std::vector<double> coefficients;
+    std::vector<char> used;  // of a group not all may be
+
+    // The places of those used, in the order of the columns.
+    std::vector<Index> in_order() const {
+      std::vector<Index> order;
+      for (std::size_t c = 0; c < columns.size(); ++c) {
+        if (used[c]) order.push_back(static_cast<Index>(c));
+      }
+      std::sort(order.begin(), order.end(),
+                [&](Index a, Index b) { return columns[a] < columns[b]; });
+      return order;
+    }
+    void read(const std::vector<Index>& order, std::vector<Index>& its_columns,
+              std::vector<double>& its_coefficients) const {
+      its_columns.clear();
+      its_coefficients.clear();
+      for (const Index c : order) {
+        its_columns.push_back(columns[c]);
+        its_coefficients.push_back(coefficients[c]);
+      }
+    }
+  };
+  Gathered gather(const std::vector<Index>& support, const double* beta) const {
+    Gathered out;
+    std::vector<std::pair<Index, Index>> begins;  // of groups of several columns, as they came
+    for (std::size_t s = 0; s < support.size(); ++s) {
+      const Index own = bases_.unit_of[support[s]], i = bases_.rank_of[support[s]];
+      const GroupBases::Unit& unit = bases_.units[own];
+      const auto known = std::find_if(begins.rbegin(), begins.rend(),
+                                      [&](const auto& entry) { return entry.first == own; });
+      Index begin = static_cast<Index>(out.columns.size());
+      if (known != begins.rend()) {
+        begin = known->second;
+      } else {
+        if (unit.width() > 1) begins.emplace_back(own, begin);
+        out.columns.insert(out.columns.end(), unit.columns.begin(), unit.columns.end());
+        out.coefficients.resize(out.columns.size(), 0.0);
+        out.used.resize(out.columns.size(), 0);
+      }
+      out.begin.push_back(begin);
+      for (Index j = 0; j <= i; ++j) {
+        out.coefficients[begin + j] += unit.b[triangle(i, j)] * beta[s];
+        out.used[begin + j] = 1;
+      }
+    }
+    return out;
+  }
+
   GroupedQuadratic(const Quadratic& base, GroupBases bases, double cache_bytes)
       : Quadratic(prepare_bases(base, bases), cache_bytes), base_(base), bases_(std::move(bases)) {}
 
