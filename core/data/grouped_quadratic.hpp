@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -216,6 +217,7 @@ class GroupedQuadratic final : public Quadratic {
 
   double residual_products(const std::vector<Index>& support, const double* beta, double* products,
                            const Context& context) const override {
+    if (!has_residuals()) return std::numeric_limits<double>::quiet_NaN();
     const Gathered gathered = gather(support, beta);
     const std::vector<Index> order = gathered.in_order();
     std::vector<Index> columns;
@@ -234,6 +236,7 @@ class GroupedQuadratic final : public Quadratic {
     }
     return rss;
   }
+  bool has_residuals() const override { return base_.has_residuals(); }
 
   // B_g v_g for every group, of products v with the columns of the base.
   void to_bases(const double* v, double* out) const {

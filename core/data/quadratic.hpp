@@ -72,6 +72,7 @@ class Quadratic {
   // take residuals of.
   virtual double residual_products(const std::vector<Index>& support, const double* beta,
                                    double* products, const Context& context) const = 0;
+  virtual bool has_residuals() const { return true; }
 
   // Where there are rows, how many, and column j of Z, row by row; rows that count for nothing may
   // be among them, as zeros.

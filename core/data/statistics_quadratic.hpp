@@ -50,6 +50,7 @@ class StatisticsQuadratic final : public Quadratic {
                            const Context&) const override {
     return std::numeric_limits<double>::quiet_NaN();
   }
+  bool has_residuals() const override { return false; }
 
  private:
   static Preparation prepare_statistics(const Statistics& s, Index columns) {
