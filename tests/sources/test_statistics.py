@@ -137,6 +137,20 @@ def test_nested_errors_and_groups_of_folds_are_as_in_memory():
         np.testing.assert_allclose(known.coef_, whole.coef_, rtol=1e-7, atol=1e-10)
 
 
+def test_frontiers_of_groups_are_as_in_memory():
+    X, y = make_table(7, n=200)
+    X = np.column_stack([X, X[:, 0] - X[:, 1]])  # which its group has already
+    groups = {"a": [0, 1, X.shape[1] - 1], "b": [4, 5, 6]}
+    how = {"feature_groups": groups, "max_size": 4}
+    known = l0_frontier(SufficientStatistics.from_arrays([(X, y)]), **how)
+    whole = l0_frontier(X, y, **how)
+    np.testing.assert_allclose(known.energies, whole.energies, rtol=1e-8)
+    for size in known.sizes:
+        one, other = known.at(size=int(size)), whole.at(size=int(size))
+        assert one.groups == other.groups
+        np.testing.assert_allclose(one.coef, other.coef, rtol=1e-7, atol=1e-10)
+
+
 @pytest.mark.parametrize(
     "parameters",
     [{}, {"slab": "zellner"}, {"solver": "gibbs"}, {"flat": [0, 3], "slab_scale": {1: 2.0}}],

@@ -112,7 +112,9 @@ def group_frontiers(
     """Return the frontier over units, or one for each of several ridges."""
     found = []
     if ridge is None:
-        n = float(data.y.size if data.sample_weight is None else data.sample_weight.sum())
+        n = math.nan  # of least squares nobody asks for it; y may be None, of statistics
+        if data.loss.is_likelihood:
+            n = float(data.y.size if data.sample_weight is None else data.sample_weight.sum())
         ridge = default_ridge(data.loss, n)
     for value in check_ridges(ridge):
         search = make_search(data, units, value, swaps=swaps, progress=progress)
